@@ -9,8 +9,7 @@ of the speed is left, with the velocity v_d of the point and the angular velocit
 thicknesses of both shapes, and 1 / D_d the response of a dof. Joints then get no more than 1 / sqrt(LEVER) times that
 speed. Where G_nn is below LEAST_LEVER of `reach`, the point does not act. Free bodies have no joints, and share 1.
 
-What is deep in another shape, and all that is moved apart in positions, gives way by `reach` as well
-(`constraints.overlap_projection`).
+Where positions are moved apart, points give way by `reach` as well (`constraints.overlap_projection`).
 """
 
 import warp as wp
@@ -22,6 +21,8 @@ from warp_artic.phases.point_motion import point_motion
 
 LEVER = wp.constant(0.04)
 """Of `reach`: where joints let a point move by less along the normal, it takes an overlap back more slowly."""
+YIELD = wp.constant(0.25)
+"""Of `reach`: by which points give way where positions are moved apart, beside the give of their law."""
 LEAST_LEVER = wp.constant(1e-6)
 """Of `reach`: what is below is rounding of places and axes."""
 

@@ -8,11 +8,12 @@ limits and e of loops, mimic joints and gears,
 with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
 points want what joints cannot do; `reach` is that of `constraints.contact_lever`. Sweeps of projected Gauss-Seidel find
 d, and the steps that follow take back what these leave; only J_e d = 0 is made exact then (`constraints.tied_path`).
-Velocities stay as they were.
+Velocities stay as they were. Among many bodies `islands.solve` does the same.
 """
 
 import warp as wp
 
+from warp_artic.constraints.contact_lever import YIELD
 from warp_artic.constraints.contact_motion import gap_before
 from warp_artic.constraints.limit_projection import SETTLED, linearize_limit, move_masked, stop_value
 from warp_artic.constraints.rows import add_responses, prepare_response, row_rate, row_response, row_velocity
@@ -33,10 +34,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 
-YIELD = wp.constant(0.25)
-"""R of a normal, beside that of `constraints.contact_pair`, as a share of `reach`."""
 SWEEPS = wp.constant(8)
-"""Over all rows of a mechanism."""
+"""Over all rows."""
 
 
 @wp.func

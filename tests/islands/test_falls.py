@@ -1,0 +1,43 @@
+"""Bodies on joints with limits that fall in each other, among many bodies."""
+
+import numpy as np
+import pytest
+
+from tests.contact_stages import STILL, ContactScene, sphere
+from tests.contacts.falls import tree
+from tests.contacts.motion import DT, PRECISIONS, Motion
+from tests.islands.crowds import crowd
+from warp_artic.constraints.contact_pair import DEEP
+
+SECONDS, RADIUS = 3.0, 0.1
+
+
+@pytest.mark.parametrize(
+    "precision, seed", [*(("float32", seed) for seed in range(1, 13)), ("float64", 1), ("float64", 11)]
+)
+def test_trees_that_overlap_gain_no_energy(precision, seed):
+    """What takes overlaps back moves positions; impulses know nothing of limits, which would let it throw the trees."""
+    one = crowd(tree(seed), precision=precision)
+    energy = Motion(one.record(round(SECONDS / DT), quantities=["energy"])).energy
+    assert one.failures() == []
+    assert energy.max() < 1.001 * energy[0]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_an_overlap_is_taken_back(precision):
+    """Of a ball on an arm, in another ball, without gravity: half of what is left in a step, but for what gives way.
+
+    No velocity is left.
+    """
+    joint = (
+        'def PhysicsRevoluteJoint "hinge" {\nuniform token physics:axis = "Y"\n'
+        "rel physics:body1 = </World/ball>\npoint3f physics:localPos1 = (-0.3, 0, 0)\n}\n"
+    )
+    solids = [sphere("ball", RADIUS, (0.3, 0, 0)), sphere("other", RADIUS, (0.3, 0, 2 * RADIUS - 0.02), mass=0.0)]
+    scene = ContactScene(solids=solids, has_ground=False, gravity=STILL, joints=joint)
+    one = crowd(scene, precision=precision)
+    one.step(40)
+    place = one.link_names.index("/World/ball")
+    distance = np.linalg.norm(one.state.link_pose.numpy()[place, :3, 0] - [0.3, 0, 2 * RADIUS - 0.02])
+    assert 2 * RADIUS - distance < 1.1 * DEEP * RADIUS
+    assert np.abs(one.state.link_velocity.numpy()[place]).max() < 0.1
