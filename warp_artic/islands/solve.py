@@ -11,7 +11,7 @@ g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from
     overlap     b = min(- s g, depenetration speed), a spring and damper with s, c and m (`softness`)
     impact      y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
                 b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
-    deep, of trees with joints: b = 0
+    deep, of trees with joints, by more than PARTED: b = 0
     soft        z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
 What is deep and jointed is moved apart in the end of the step by a change of positions d, which leaves no velocity, as
 `constraints.overlap_projection` says; limits of joints have no part in it here, which hold their joints afterwards.
@@ -27,7 +27,6 @@ from functools import cache
 import warp as wp
 
 from warp_artic.constraints.contact_lever import YIELD, lever_share
-from warp_artic.constraints.contact_pair import DEEP
 from warp_artic.constraints.overlap_projection import SWEEPS as SWEEPS_APART
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
@@ -42,6 +41,9 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
+PARTED = wp.constant(0.1)
+"""Overlap, as a share of half of the thinner shape, from which on jointed bodies are moved apart: what is less bears
+loads by its bias, since impulses do not know how drives give way."""
 NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 """What rounding leaves of the determinant of responses in two directions, of which a hinge has one and a slide none."""
 
@@ -151,7 +153,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         """Whether a point is deep in another shape, on a tree with joints, and rigid."""
         i = points.first[point]
         j = points.second[point]
-        deep = T(DEEP) * wp.min(colliders.thickness[i], colliders.thickness[j])
+        deep = T(PARTED) * wp.min(colliders.thickness[i], colliders.thickness[j])
         is_soft = wp.isfinite(colliders.stiffness[colliders.surface[i] * colliders.surfaces + colliders.surface[j]])
         return points.reach[point] > T(0.0) and gap < -deep and not is_soft
 
