@@ -262,7 +262,7 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
 
 @wp.func
 def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Change v+ so that moving positions by h v+ / 2 corrects q+ as well; `work.u` is the corrected v+ after that."""
+    """Change v+ so that moving positions by h v+ / 2 corrects q+ as well; `work.v_corrected` is v+ after that."""
     dofs = model.dof_count
     for island in range(model.island_count):
         if model.island_moves_freely[island] == 1:
@@ -277,7 +277,7 @@ def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, block:
                 third = work.acceleration_history[2 * dofs + dof, worker]
                 bend = real(120.0, h) * change + real(30.0, h) * second + real(13.0, h) * third
                 work.v_next[dof, worker] = v - late * bend
-                work.u[dof, worker] = v + part * (second + third)
+                work.v_corrected[dof, worker] = v + part * (second + third)
 
 
 @wp.func
@@ -288,4 +288,4 @@ def take_corrected(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
             free = state.smoothness[2 * island, block]
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
-                work.v[dof, worker] = where_positive(free, work.u[dof, worker], work.v[dof, worker])
+                work.v[dof, worker] = where_positive(free, work.v_corrected[dof, worker], work.v[dof, worker])
