@@ -23,13 +23,14 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
         for k in range(3 * point, 3 * point + 3):
             work.contact_memory[k, worker] = sign * state.contact_impulse[k, block]
         work.contact_hits[point, worker] = state.contact_impact[point, block]
+        work.contact_hit_before[point, worker] = state.contact_impact[point, block]
         work.contact_left[point, worker] = real(0.0, model.gravity[0, block])
         work.contact_left_over[point, worker] = real(0.0, model.gravity[0, block])
 
 
 @wp.func
 def keep_contacts(model: ModelArrays, work: WorkArrays, worker: int):
-    """Remember the impulses of a substep, in world axes."""
+    """Remember the impulses of a substep, in world axes, and which are of impacts."""
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
         if model.row_item[row] % 3 == 0:
             point = model.row_item[row] // 3
@@ -40,6 +41,7 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, worker: int):
             z_2 = work.impulse[row + 2, worker] + work.given[row + 2, worker]
             total = n * z_n + t_1 * z_1 + t_2 * z_2
             store_vec3(work.contact_memory, 3 * point, worker, total)
+            work.contact_hit_before[point, worker] = work.contact_hits[point, worker]
 
 
 @wp.func

@@ -215,7 +215,7 @@ def set_normal_row(
     e = model.contact_restitution[pair, block]
     # The impulse of an impact in the step before is not counted as one at rest, where something bounces.
     held = where_positive(
-        where_positive(e, work.contact_hits[point, worker], zero), zero, maximum(dot(n, before), zero)
+        where_positive(e, work.contact_hit_before[point, worker], zero), zero, maximum(dot(n, before), zero)
     )
     still = (absolute(a) + sqrt(dot(g, g))) * h + G_nn * held
     hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, acts, zero), zero)
@@ -244,7 +244,7 @@ def set_normal_row(
     work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), zero)
     work.contact_weight[point, worker] = one - where_positive(lands, zero, tau) / h
     t_1, t_2 = tangents(n)
-    is_new = maximum(hits, work.contact_hits[point, worker])
+    is_new = maximum(hits, work.contact_hit_before[point, worker])
     work.contact_hits[point, worker] = hits
     near = work.contact_near[point, worker]
     island = model.row_island[row]
@@ -439,6 +439,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_friction": _points,
         "contact_weight": _points,
         "contact_hits": _points,
+        "contact_hit_before": _points,
         "contact_left": _points,
         "contact_left_over": _points,
         "contact_still": _points,
