@@ -5,6 +5,7 @@ import pytest
 
 import warp_artic as wa
 from tests.contact_stages import ContactScene, box, capsule, cone, cylinder, sphere
+from tests.contacts.falls import chain, tree
 from tests.contacts.motion import simulation
 
 SOLIDS = [
@@ -51,3 +52,20 @@ def test_each_environment_does_what_it_does_alone(precision, variant, solver, tu
     for number in (1, 4):
         alone = result(started(simulation(scene, **options), number))
         np.testing.assert_array_equal(alone[:, 0], many[:, number])
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("scene", [chain(0), tree(6), tree(11, "loop")], ids=["chain", "tree", "loop"])
+def test_jointed_bodies_do_what_they_do_alone(scene, precision, solver):
+    """Some land, or are moved apart, while others of the same lanes are in flight."""
+    options = {"precision": precision, "solver": solver, "variant": "lanes"}
+    many = simulation(scene, environments=COUNT, **options)
+    velocities = np.random.default_rng(0).normal(scale=0.5, size=(COUNT, len(many.joint_names)))
+    many.set_state(joint_velocity=velocities)
+    together = result(many)
+    assert many.failures() == []
+    for number in range(COUNT):
+        one = simulation(scene, **options)
+        one.set_state(joint_velocity=velocities[[number]])
+        np.testing.assert_array_equal(result(one)[:, 0], together[:, number])
