@@ -61,7 +61,7 @@ DOFS = {
     "v_next": WorkArray("dof", 1, "v", "solver", "velocity at its end"),
     "v_middle": WorkArray("dof", 1, "v", "solver", "velocity at which velocity forces are evaluated"),
     "v_reported": WorkArray("dof", 1, "v", "solver.reports", "velocity at the end of the step that forces lead to"),
-    "v_corrected": WorkArray("dof", 1, "v", "solver.history", "velocity once positions have moved, where it is another"),
+    "v_corrected": WorkArray("dof", 1, "v", "solver.history", "v+ of smooth motion, once positions have moved"),
     "vdot": WorkArray("dof", 1, "v/s", "phases.joint_accelerations", "acceleration without rows"),
     "rest_vdot": WorkArray("dof", 1, "v/s", "constraints.bouncing_limit", "the same without velocity forces"),
     "acceleration_history": WorkArray("dof", 3, "v/s", "solver.history", "a, a', a'' of the steps before"),

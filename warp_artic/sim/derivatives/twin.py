@@ -138,7 +138,7 @@ class Twin:
 
     def step(self, count: int) -> None:
         """Make steps."""
-        self._launches.step(count, False)
+        self._launches.step(count, False, self._run.on.is_capturing)
 
     def entries(self, place: int, name: str) -> np.ndarray:
         """The field of a name of a group, shape (rows, columns, blocks, 1 + width), in its memory on a CPU."""

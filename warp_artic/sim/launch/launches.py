@@ -78,7 +78,7 @@ class Launches:
             launch.set("every", every)
             launch.set("record", record)
         try:
-            self.step(count, False)
+            self.step(count, False, self._device.is_capturing)
         finally:
             for launch in self.steps:
                 launch.set("every", 0)
