@@ -73,6 +73,8 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
     if found:
         add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, worker)
         if model.tying_rows > 0:
+            for row in range(model.stop_row):
+                work.tie_left[row, worker] = zero
             tie_path(model, work, worker, model.stop_row)
         for dof in range(model.dof_count):
             lead_dof(work, dof, worker)

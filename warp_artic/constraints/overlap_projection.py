@@ -4,10 +4,12 @@ Joints, their limits and other contacts may leave an overlap no way out. A veloc
 again in every step, each time with more energy. So points that are deep in another shape are held at y_n >= 0, and the
 way w that `constraints.contact_pair` wants back in a step is a change of positions d, by impulses z of normals and s of
 limits and e of loops, mimic joints and gears,
-    d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = 0
+    d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = - C
 with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
 points want what joints cannot do; `reach` is that of `constraints.contact_lever`. Sweeps of projected Gauss-Seidel find
-d, and the steps that follow take back what these leave; only J_e d = 0 is made exact then (`constraints.tied_path`).
+d, and the steps that follow take back what these leave; only J_e d = - C is made exact then (`constraints.tied_path`).
+C is the error of a mimic joint, which would otherwise come back as a velocity of the next step: where sweeps leave much
+of an impact to it, that throws light links. It is zero for loops, which are closed for themselves.
 Velocities stay as they were. Among many bodies `islands.solve` does the same.
 """
 
@@ -16,6 +18,7 @@ import warp as wp
 from warp_artic.constraints.contact_lever import YIELD
 from warp_artic.constraints.contact_motion import gap_before
 from warp_artic.constraints.limit_projection import SETTLED, linearize_limit, move_masked, stop_value
+from warp_artic.constraints.mimic import mimic_error
 from warp_artic.constraints.rows import add_responses, prepare_response, row_rate, row_response, row_velocity
 from warp_artic.constraints.tied_path import tie_path, ties
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -33,6 +36,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import MOVES_DOFS_ALIKE, has_trait
 
 SWEEPS = wp.constant(8)
 """Over all rows."""
@@ -53,7 +57,7 @@ def part_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int)
                 keep_limit(model, work, row, block, worker)
             if model.tying_rows > 0:
                 for row in range(model.stop_row):
-                    keep_tied(model, work, row, worker)
+                    keep_tied(model, work, row, block, worker)
         if model.tying_rows > 0:
             tie_way(model, work, block, worker)
         move_masked(model, work, block, worker)
@@ -115,13 +119,22 @@ def keep_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
 
 
 @wp.func
-def keep_tied(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+def keep_tied(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """Take a row into account that ties dofs together."""
     mask = ties(model, work, row, worker) * work.environment_mask[model.row_island[row], worker]
     if any_positive(mask):
         r = row_response(model, work, row, worker)
-        change = row_velocity(model, work, row, worker) / where_positive(r, r, real(1.0, r))
+        missing = row_velocity(model, work, row, worker) + tied_error(model, work, row, block, worker)
+        change = missing / where_positive(r, r, real(1.0, r))
         change_impulse(model, work, row, work.contact_passed[row, worker] - change, mask, worker)
+
+
+@wp.func
+def tied_error(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """C of a mimic joint at the positions so far; zero of a loop, which `solver.close_loops` closes."""
+    if has_trait(model, row, MOVES_DOFS_ALIKE):
+        return mimic_error(model, work.position, worker, row, block)
+    return real(0.0, work.active[row, worker])
 
 
 @wp.func
@@ -139,6 +152,8 @@ def tie_way(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     zero = one - one
     for dof in range(model.dof_count):
         work.contact_path[dof, worker] = work.v_next[dof, worker]
+    for row in range(model.stop_row):
+        work.tie_left[row, worker] = neg(tied_error(model, work, row, block, worker))
     for row in range(model.stop_row, model.row_count):
         z = work.contact_passed[row, worker]
         least, most = limit_range(model, work, row, block, worker)

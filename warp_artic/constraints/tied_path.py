@@ -4,8 +4,8 @@ With the rows e that tie dofs together, J of these and a change x of the path wi
     x + M^-1 J^T z,   G z = - J x,   G = J M^-1 J^T
 by conjugate gradients with the diagonal D of G, in each island by itself (r what is left, p the direction):
     x += a M^-1 J^T p,   r -= a G p,   a = r D^-1 r / p G p,   p = D^-1 r + (ratio of r D^-1 r to that before) p
-as many turns as there are rows, in exact numbers; redundant rows have no more to do. Limits may be among the rows, each
-with a rate that x is to have.
+as many turns as there are rows, in exact numbers; redundant rows have no more to do. Rows may be given rates that x is
+to have, and limits may be among them.
 
 Source: Hestenes and Stiefel, Methods of conjugate gradients for solving linear systems (1952).
 """
@@ -35,8 +35,8 @@ MOST_TURNS = wp.constant(60)
 def tie_path(model: ModelArrays, work: WorkArrays, worker: int, end: int):
     """Add to `work.contact_path` what the rows before `end` do that tie dofs together.
 
-    From `model.stop_row` on these are limits, for which `work.tie_scale` has 1 where they are among them, and
-    `work.tie_left` the rates.
+    `work.tie_left` has their rates. From `model.stop_row` on these are limits, for which `work.tie_scale` has 1 where
+    they are among them.
     """
     begin_ties(model, work, worker, end)
     turns = int(0)
@@ -64,16 +64,13 @@ def begin_ties(model: ModelArrays, work: WorkArrays, worker: int, end: int):
     for island in range(model.island_count):
         work.tie_left_over[island, worker] = zero
     for row in range(end):
-        mask = zero
+        mask = work.tie_scale[row, worker]
         left = zero
         inverse = zero
         if row < model.stop_row:
             mask = ties(model, work, row, worker)
-        else:
-            mask = work.tie_scale[row, worker]
-            left = mask * work.tie_left[row, worker]
         if any_positive(mask):
-            left = left - mask * row_rate(model, work, work.contact_path, row, worker)
+            left = mask * (work.tie_left[row, worker] - row_rate(model, work, work.contact_path, row, worker))
             D = row_response(model, work, row, worker)
             inverse = where_positive(D, mask / where_positive(D, D, one), zero)
         island = model.row_island[row]
