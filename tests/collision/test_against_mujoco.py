@@ -15,6 +15,7 @@ GEOMS = {
     Solid.CYLINDER: "cylinder",
     Solid.BOX: "box",
     Solid.CONVEX: "mesh",
+    Solid.ELLIPSOID: "ellipsoid",
 }
 COUNT = 200
 KNOWN = [kinds for kinds in PAIRS if set(kinds) <= set(GEOMS)]

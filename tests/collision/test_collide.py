@@ -48,8 +48,9 @@ def conditioning(pairs: Pairs, gap: np.ndarray) -> np.ndarray:
 def is_searched(kinds: tuple[Solid, Solid]) -> bool:
     """Whether the direction is found by a search, and not in closed form."""
     closed = (Solid.BOX,) if kinds[0] in (Solid.CAPSULE, Solid.BOX) else ()
+    general = (Solid.CONVEX, Solid.ELLIPSOID)
     return kinds[0] != Solid.PLANE and (
-        kinds[1] == Solid.CONVEX or (kinds[0] > Solid.SPHERE and kinds[1] > Solid.CAPSULE and kinds[1] not in closed)
+        kinds[1] in general or (kinds[0] > Solid.SPHERE and kinds[1] > Solid.CAPSULE and kinds[1] not in closed)
     )
 
 

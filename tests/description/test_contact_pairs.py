@@ -210,6 +210,7 @@ def test_balls_enclose_shapes():
         wa.ShapeKind.CYLINDER: math.hypot(0.1, 0.2),
         wa.ShapeKind.CONE: math.hypot(0.1, 0.2),
         wa.ShapeKind.BOX: math.hypot(1.0, 2.0, 3.0),
+        wa.ShapeKind.ELLIPSOID: 3.0,
         wa.ShapeKind.PLANE: math.inf,
     }
     for kind, radius in kinds.items():

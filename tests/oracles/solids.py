@@ -29,6 +29,8 @@ def support_value(kind: Solid, R: np.ndarray, size: np.ndarray, hull: np.ndarray
         return np.einsum("...i,...i->...", abs(local), size)
     if kind == Solid.CONE:
         return np.maximum(half * local[..., 2], radius * aside - half * local[..., 2])
+    if kind == Solid.ELLIPSOID:
+        return np.linalg.norm(local * size, axis=-1)
     return np.max(local @ hull.T, axis=-1)
 
 
@@ -82,6 +84,8 @@ def outside(kind: Solid, x: np.ndarray, R: np.ndarray, size: np.ndarray, hull: n
         beyond = np.max(abs(local) - size, axis=-1)
     elif kind == Solid.CONE:
         beyond = np.maximum(-half - z, (2 * half * (aside - radius) + radius * (z + half)) / np.hypot(2 * half, radius))
+    elif kind == Solid.ELLIPSOID:
+        beyond = (np.linalg.norm(local / size, axis=-1) - 1.0) * np.min(size, axis=-1)
     else:
         beyond = np.max(local @ faces(hull)[:, :3].T + faces(hull)[:, 3], axis=-1)
     return np.maximum(beyond, 0)

@@ -91,7 +91,6 @@ def test_scale_of_the_body():
 @pytest.mark.parametrize(
     "kind, scale, text, radius",
     [
-        ("Sphere", (1, 2, 3), "its scale makes it an ellipsoid", 3.0),
         ("Cylinder", (1, 2, 1), "its scale makes it elliptic", 2.0),
         ("Capsule", (1, 1, 2), "its scale stretches its round ends", 0.5),
     ],
@@ -99,6 +98,21 @@ def test_scale_of_the_body():
 def test_scales_that_no_shape_has(kind, scale, text, radius):
     """They are told, and the largest size is taken."""
     assert shape_of(kind, scaled(*scale), told=(text,)).radius == pytest.approx(radius)
+
+
+def test_scales_of_spheres():
+    """A sphere is an ellipsoid under any transform that is not one scale for all axes, sheared or mirrored ones too."""
+    shape = shape_of("Sphere", "double radius = 0.5\n" + scaled(1, 2, -3, (0, 0, 4)))
+    assert shape.kind is ShapeKind.ELLIPSOID and shape.half_extents == pytest.approx((0.5, 1.0, 1.5))
+    assert shape.frame.position == pytest.approx((0, 0, 4))
+    assert shape_of("Sphere", scaled(2, -2, 2)).kind is ShapeKind.SPHERE
+    inner = 'float3 xformOp:rotateXYZ = (0, 0, 30)\nuniform token[] xformOpOrder = ["xformOp:rotateXYZ"]'
+    text = f'def Xform "stretched" {{\n{scaled(1, 4, 2)}{collider("Sphere", "shape", inner)}}}\n'
+    shape = contacts_of(body("a", text)).shapes["/a/stretched/shape"]
+    # A turned ball is the ball that it was: the scale is all there is.
+    across = shape.frame.rotation @ np.diag(np.square(shape.half_extents)) @ shape.frame.rotation.T
+    assert across == pytest.approx(np.diag((1.0, 16.0, 4.0)), abs=1e-5)
+    assert shape.kind is ShapeKind.ELLIPSOID and np.linalg.det(shape.frame.rotation) == pytest.approx(1.0)
 
 
 def test_two_radii():

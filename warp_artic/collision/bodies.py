@@ -8,7 +8,7 @@ from typing import Any
 import warp as wp
 
 from warp_artic.collision.hulls import furthest_vertex, hull_middle
-from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPHERE
+from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, SPHERE
 from warp_artic.collision.signs import signed, signed_vector
 from warp_artic.math.directions import choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -96,7 +96,17 @@ def local_support(hull_points: Array, body: Body, u: Vec3, around: Vec3):
         rim = rim_point(body.size.x, around, neg(body.size.y))
         apex = vec3(zero, zero, body.size.y)
         return choose(dot(u, apex - rim), apex, rim)
+    if body.kind == ELLIPSOID:
+        return ellipsoid_point(body.size, u)
     return vec3(zero, zero, zero)
+
+
+@wp.func
+def ellipsoid_point(size: Vec3, u: Vec3):
+    """The point of an ellipsoid that is furthest along u: A^2 u / |A u|, A of its semi-axes."""
+    s = vec3(size.x * u.x, size.y * u.y, size.z * u.z)
+    scale = real(1.0, size.x) / length(s)
+    return vec3(size.x * s.x * scale, size.y * s.y * scale, size.z * s.z * scale)
 
 
 @wp.func
@@ -132,6 +142,6 @@ def solid_size(body: Body):
     """A length of the size of a solid that is no hull."""
     if body.kind == SPHERE:
         return body.size.x
-    if body.kind == BOX:
+    if body.kind == BOX or body.kind == ELLIPSOID:
         return length(body.size)
     return body.size.x + body.size.y

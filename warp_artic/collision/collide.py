@@ -5,9 +5,17 @@ import warp as wp
 from warp_artic.collision.bodies import body
 from warp_artic.collision.boxes import box_box
 from warp_artic.collision.capsules import capsule_box, capsule_capsule
-from warp_artic.collision.convex import convex_convex, sphere_convex
-from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, PLANE, SPHERE, Solid
-from warp_artic.collision.planes import plane_box, plane_capsule, plane_cone, plane_convex, plane_cylinder, plane_sphere
+from warp_artic.collision.convex import convex_convex, smooth_convex
+from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE, Solid
+from warp_artic.collision.planes import (
+    plane_box,
+    plane_capsule,
+    plane_cone,
+    plane_convex,
+    plane_cylinder,
+    plane_ellipsoid,
+    plane_sphere,
+)
 from warp_artic.collision.spheres import sphere_box, sphere_capsule, sphere_cone, sphere_cylinder, sphere_sphere
 from warp_artic.math.numbers import Mat3, Vec3
 from warp_artic.model.arrays import Array
@@ -21,6 +29,7 @@ _PLACES = {
         Solid.BOX: 8,
         Solid.CONVEX: 5,
         Solid.CONE: 4,
+        Solid.ELLIPSOID: 1,
     },
     Solid.SPHERE: {
         Solid.SPHERE: 1,
@@ -29,12 +38,21 @@ _PLACES = {
         Solid.BOX: 1,
         Solid.CONVEX: 1,
         Solid.CONE: 1,
+        Solid.ELLIPSOID: 1,
     },
-    Solid.CAPSULE: {Solid.CAPSULE: 2, Solid.CYLINDER: 5, Solid.BOX: 3, Solid.CONVEX: 5, Solid.CONE: 5},
-    Solid.CYLINDER: {Solid.CYLINDER: 5, Solid.BOX: 5, Solid.CONVEX: 5, Solid.CONE: 5},
-    Solid.BOX: {Solid.BOX: 8, Solid.CONVEX: 5, Solid.CONE: 5},
-    Solid.CONVEX: {Solid.CONVEX: 5, Solid.CONE: 5},
-    Solid.CONE: {Solid.CONE: 5},
+    Solid.CAPSULE: {
+        Solid.CAPSULE: 2,
+        Solid.CYLINDER: 5,
+        Solid.BOX: 3,
+        Solid.CONVEX: 5,
+        Solid.CONE: 5,
+        Solid.ELLIPSOID: 1,
+    },
+    Solid.CYLINDER: {Solid.CYLINDER: 5, Solid.BOX: 5, Solid.CONVEX: 5, Solid.CONE: 5, Solid.ELLIPSOID: 1},
+    Solid.BOX: {Solid.BOX: 8, Solid.CONVEX: 5, Solid.CONE: 5, Solid.ELLIPSOID: 1},
+    Solid.CONVEX: {Solid.CONVEX: 5, Solid.CONE: 5, Solid.ELLIPSOID: 1},
+    Solid.CONE: {Solid.CONE: 5, Solid.ELLIPSOID: 1},
+    Solid.ELLIPSOID: {Solid.ELLIPSOID: 1},
 }
 
 
@@ -78,7 +96,7 @@ def collide(
         x0: Origin of the frame of shape 0, in world axes about the origin of both [m].
         R0: Its axes.
         size0: Sphere: radius. Capsule, cylinder, cone: radius, half height (of a capsule without its round ends).
-            Box: half extents [m].
+            Box: half extents. Ellipsoid: semi-axes [m].
         hull0_first: The first vertex of a hull in `hull_points`.
         hull0_count: The number of its vertices, at least one.
         x1: Likewise of shape 1.
@@ -100,6 +118,8 @@ def collide(
             plane_convex(places, first, worker, x0, R0, x1, R1, hull_points, hull1_first, hull1_count, block)
         elif kind1 == CONE:
             plane_cone(places, first, worker, x0, R0, x1, R1, size1)
+        elif kind1 == ELLIPSOID:
+            plane_ellipsoid(places, first, worker, x0, R0, x1, R1, size1)
     elif kind0 == SPHERE and kind1 == SPHERE:
         sphere_sphere(places, first, worker, x0, size0.x, x1, size1.x)
     elif kind0 == SPHERE and kind1 == CAPSULE:
@@ -119,7 +139,7 @@ def collide(
     else:
         body0 = body(kind0, hull0_first, hull0_count, block, R0, size0)
         body1 = body(kind1, hull1_first, hull1_count, block, R1, size1)
-        if kind0 == SPHERE:
-            sphere_convex(hull_points, places, first, worker, x0, body0, x1, body1)
+        if kind0 == SPHERE or kind1 == ELLIPSOID:
+            smooth_convex(hull_points, places, first, worker, x0, body0, x1, body1)
         else:
             convex_convex(hull_points, places, first, worker, x0, body0, x1, body1)

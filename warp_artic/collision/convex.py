@@ -285,10 +285,10 @@ def nearest_place(
 
 
 @wp.func
-def sphere_convex(
+def smooth_convex(
     hull_points: Array, places: Array, first: int, worker: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
 ):
-    """The place of the nearest points."""
+    """The place of the nearest points, where one of the solids is smooth and touches others at one point."""
     nearest_place(hull_points, places, first, worker, x0, body0, x1, body1)
 
 

@@ -20,6 +20,8 @@ class Solid(IntEnum):
     """The hull of points."""
     CONE = 6
     """Along z: its base at minus half its height, its apex at plus half of it."""
+    ELLIPSOID = 7
+    """Its semi-axes are x, y and z."""
 
 
 PLANE = wp.constant(int(Solid.PLANE))
@@ -29,3 +31,4 @@ CYLINDER = wp.constant(int(Solid.CYLINDER))
 BOX = wp.constant(int(Solid.BOX))
 CONVEX = wp.constant(int(Solid.CONVEX))
 CONE = wp.constant(int(Solid.CONE))
+ELLIPSOID = wp.constant(int(Solid.ELLIPSOID))

@@ -8,6 +8,7 @@ in x, y and z), points on the rims of cylinders and cones, and vertices of a hul
 
 import warp as wp
 
+from warp_artic.collision.bodies import ellipsoid_point
 from warp_artic.collision.hulls import furthest_vertex
 from warp_artic.collision.places import set_place, set_place_where
 from warp_artic.math.directions import across_steadily, choose, unit_or
@@ -48,6 +49,14 @@ def plane_sphere(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1:
     """The lowest point."""
     N = column(R0, 2)
     set_point_over(places, first, worker, N, dot(N, x1 - x0), x1, N * neg(radius))
+
+
+@wp.func
+def plane_ellipsoid(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
+    """The lowest point."""
+    N = column(R0, 2)
+    low = R1 * ellipsoid_point(size, transpose_mul(R1, neg(N)))
+    set_point_over(places, first, worker, N, dot(N, x1 - x0), x1, low)
 
 
 @wp.func

@@ -11,7 +11,7 @@ from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD
 from warp_artic.description.reach import ball_of
-from warp_artic.description.shape import Seam, Shape, ShapeKind
+from warp_artic.description.shape import BY_HALF_EXTENTS, Seam, Shape, ShapeKind
 from warp_artic.model.allowed_values import Allowed
 from warp_artic.model.base import base_rows
 from warp_artic.model.dofs import DofLayout
@@ -33,6 +33,7 @@ KINDS = {
     ShapeKind.BOX: Solid.BOX,
     ShapeKind.CONVEX: Solid.CONVEX,
     ShapeKind.CONE: Solid.CONE,
+    ShapeKind.ELLIPSOID: Solid.ELLIPSOID,
 }
 
 
@@ -176,7 +177,7 @@ def half_thickness(shape: Shape) -> float:
     """Half of the least extent of a shape [m]; of what is flat infinite: the other shape says what passes it."""
     if shape.kind is ShapeKind.PLANE:
         return np.inf
-    if shape.kind is ShapeKind.BOX:
+    if shape.kind in BY_HALF_EXTENTS:
         return min(shape.half_extents)
     if shape.kind is ShapeKind.CONVEX:
         return 0.5 * float(np.min(np.ptp(np.array(shape.points), axis=0))) or np.inf

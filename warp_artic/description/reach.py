@@ -79,6 +79,8 @@ def ball_of(shape: Shape) -> tuple[np.ndarray, float]:
         radius = math.hypot(shape.radius, shape.half_height)
     elif shape.kind is ShapeKind.BOX:
         radius = math.hypot(*shape.half_extents)
+    elif shape.kind is ShapeKind.ELLIPSOID:
+        radius = max(shape.half_extents)
     else:
         points = np.array(shape.points)
         center = 0.5 * (points.min(axis=0) + points.max(axis=0))

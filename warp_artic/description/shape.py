@@ -26,6 +26,8 @@ class ShapeKind(Enum):
     CONE = "cone"
     """The base is at -half_height, the apex at +half_height."""
     BOX = "box"
+    ELLIPSOID = "ellipsoid"
+    """Its semi-axes are X, Y and Z."""
     CONVEX = "convex"
     """The hull of points."""
     MESH = "mesh"
@@ -36,6 +38,8 @@ ROUND = (ShapeKind.SPHERE, ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.CONE
 """Kinds with a radius."""
 LONG = (ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.CONE)
 """Kinds with a length along Z."""
+BY_HALF_EXTENTS = (ShapeKind.BOX, ShapeKind.ELLIPSOID)
+"""Kinds with a size along each axis."""
 FACETED = (ShapeKind.CONVEX, ShapeKind.MESH)
 """Kinds of points and triangles."""
 LEAST_POINTS = {ShapeKind.CONVEX: 3, ShapeKind.MESH: 3}
@@ -67,7 +71,7 @@ class Shape:
     half_height: float = 0.0
     """Of the segment of a capsule, of a cylinder or of a cone [m]."""
     half_extents: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Of a box [m]."""
+    """Of a box; of an ellipsoid its semi-axes [m]."""
     points: tuple[tuple[float, float, float], ...] = ()
     """Vertices of a convex hull or of a mesh, in the frame of the shape [m]."""
     triangles: tuple[tuple[int, int, int], ...] = ()
@@ -80,7 +84,7 @@ class Shape:
     @property
     def size(self) -> tuple[float, float, float]:
         """The numbers that say how large it is, as detection takes them [m]."""
-        return self.half_extents if self.kind is ShapeKind.BOX else (self.radius, self.half_height, 0.0)
+        return self.half_extents if self.kind in BY_HALF_EXTENTS else (self.radius, self.half_height, 0.0)
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
@@ -100,7 +104,7 @@ class Shape:
                     f"has the half height {self.half_height:g} m; it must be finite, and positive, or zero where it is "
                     "that of a capsule"
                 )
-        if self.kind is ShapeKind.BOX and not all(0.0 < half < math.inf for half in self.half_extents):
+        if self.kind in BY_HALF_EXTENTS and not all(0.0 < half < math.inf for half in self.half_extents):
             yield f"has the half extents {self.half_extents} m; they must be positive and finite"
         if self.kind in FACETED:
             yield from self._problems_of_faces()

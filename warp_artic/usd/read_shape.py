@@ -118,6 +118,8 @@ class ShapeReader:
             return self._kind_of_mesh()
         if name == "Cube" and self.place.is_sheared:
             return ShapeKind.CONVEX
+        if name == "Sphere" and not self._is_round():
+            return ShapeKind.ELLIPSOID
         return KINDS.get(name)
 
     def patches(self) -> list[Shape]:
@@ -287,8 +289,18 @@ class ShapeReader:
 
     def sphere(self) -> Shape:
         """Of a Sphere."""
-        radius = self.sizes.size("radius") * self._even(self.place.scale, "its scale makes it an ellipsoid")
+        radius = self.sizes.size("radius") * float(self.place.scale.max())
         return Shape(path=self.path, kind=ShapeKind.SPHERE, frame=self.place.pose, radius=radius)
+
+    def ellipsoid(self) -> Shape:
+        """Of a Sphere whose transform scales its axes differently, or shears them."""
+        frame, scale = self.place.pose, self.place.scale
+        if self.place.is_sheared:
+            axes, scale, _ = np.linalg.svd(self.place.X[:3, :3])
+            axes[:, 2] *= np.linalg.det(axes)
+            frame = Pose.of(frame.position, axes)
+        semi_axes = tuple(map(float, self.sizes.size("radius") * scale))
+        return Shape(path=self.path, kind=ShapeKind.ELLIPSOID, frame=frame, half_extents=semi_axes)
 
     def plane(self) -> Shape:
         """Of a Plane."""
@@ -310,6 +322,11 @@ class ShapeReader:
             return self.sizes.size("radius")
         radii = np.array([self.sizes.size("radiusBottom"), self.sizes.size("radiusTop")])
         return self._even(radii, f"it is {radii[0]:g} wide at one end and {radii[1]:g} at the other")
+
+    def _is_round(self) -> bool:
+        """Whether its transform leaves a sphere one."""
+        scale = self.place.scale
+        return not self.place.is_sheared and float(np.ptp(scale)) <= UNEVEN * float(scale.max())
 
     def _even(self, values: np.ndarray, text: str) -> float:
         """The largest of values that should be the same; where they are not, or axes are sheared, that is told."""
@@ -346,6 +363,7 @@ KINDS: dict[str, ShapeKind] = {
 READERS: dict[ShapeKind, Callable[[ShapeReader], Shape | None]] = {
     ShapeKind.PLANE: ShapeReader.plane,
     ShapeKind.SPHERE: ShapeReader.sphere,
+    ShapeKind.ELLIPSOID: ShapeReader.ellipsoid,
     ShapeKind.CAPSULE: lambda reader: reader.long(ShapeKind.CAPSULE),
     ShapeKind.CYLINDER: lambda reader: reader.long(ShapeKind.CYLINDER),
     ShapeKind.CONE: lambda reader: reader.long(ShapeKind.CONE),

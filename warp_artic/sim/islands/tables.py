@@ -13,7 +13,7 @@ from warp_artic.description.collider import Collider
 from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
-from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.description.shape import BY_HALF_EXTENTS, Shape, ShapeKind
 from warp_artic.description.surface import combined
 from warp_artic.description.touching import STATIC, Touching
 
@@ -94,7 +94,7 @@ def _box(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         points = np.array(shape.points)
         lower, upper = points.min(axis=0), points.max(axis=0)
         return 0.5 * (lower + upper), 0.5 * (upper - lower)
-    if shape.kind is ShapeKind.BOX:
+    if shape.kind in BY_HALF_EXTENTS:
         return np.zeros(3), np.array(shape.half_extents)
     long = shape.half_height + (shape.radius if shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) else 0.0)
     return np.zeros(3), np.array([shape.radius, shape.radius, long])
