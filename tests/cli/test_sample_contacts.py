@@ -110,6 +110,14 @@ def test_cradle_passes_the_swing_on():
     np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-3)
 
 
+def test_rattleback_turns_back():
+    """Spun at -5 rad/s, it rattles, and turns the other way in the end, with little of its energy lost."""
+    run = Run("rattleback", 7.0)
+    spin = run.velocity("stone")[:, 5]
+    assert spin[0] < -4.99 and spin[run.time < 2.5].max() < -4.9 and spin[-1] > 1.5
+    assert run.energy[-1] > run.energy[0] - 0.02 * (run.energy[0] - G * 0.01)
+
+
 def test_pile_comes_to_lie_in_its_tray():
     """Ninety solids, more than one mechanism has room for: a few roll out, none falls through the tray or flies up."""
     run = Run("pile", 2.5)

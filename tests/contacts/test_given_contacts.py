@@ -25,10 +25,13 @@ def shuffled(contacts: dict[str, np.ndarray], order: np.ndarray) -> dict[str, np
 
 
 @pytest.mark.parametrize(
-    "precision, environments, place, speed", [("float64", 1, 1e-6, 1e-4), ("float32", 5, 2e-6, 5e-4)]
+    "precision, environments, place, speed", [("float64", 1, 1e-6, 3e-4), ("float32", 5, 2e-6, 5e-4)]
 )
 def test_box_moves_as_one_with_shapes(precision, environments, place, speed):
-    """Thrown, it slides and stops where its collider would; the order of contacts changes all the time."""
+    """Thrown, it slides and stops where its collider would; the order of contacts changes all the time.
+
+    Velocities differ while it turns: those of given contacts are of first order.
+    """
     scene = ContactScene(solids=[THROWN])
     shapes = simulated(wa.read_stage(open_text(scene.usd)), environments=environments, precision=precision)
     given = simulated(read(scene, BLOCK), environments=environments, precision=precision)

@@ -3,7 +3,7 @@
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
-from warp_artic.constraints.contact_pair import contact_sign
+from warp_artic.constraints.contact_motion import contact_sign
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     maximum,
@@ -31,6 +31,7 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
 @wp.func
 def keep_contacts(model: ModelArrays, work: WorkArrays, worker: int):
     """Remember the impulses of a substep, in world axes, and which are of impacts."""
+    work.measures_bias[0, worker] = real(0.0, work.v[0, worker])
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
         if model.row_item[row] % 3 == 0:
             point = model.row_item[row] // 3

@@ -42,6 +42,12 @@ ROWS = wp.constant(24)
 
 
 @wp.func
+def contact_sign(model: ModelArrays, point: int, like: Real):
+    """-1 where detection takes the shapes of the pair the other way round, else 1."""
+    return real(float(model.contact_sense[model.contact_of_point[point]]), like)
+
+
+@wp.func
 def shape_origin(
     model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, block: int, worker: int
 ):
@@ -142,21 +148,27 @@ def turning_of(model: ModelArrays, motion: int, u: Vec3, block: int):
 
 @wp.func
 def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int, h: Real):
-    """Write what the directions of a point have beside J v before and after a step, and what its gap has gained."""
-    pair = model.contact_of_point[point]
-    x = load_vec3(work.contact_point, 7 * point, worker)
-    n = load_vec3(work.contact_point, 7 * point + 3, worker)
-    V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
-    A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
-    A = A + turning_drift(model, work, pair, block, worker)
+    """Write what motions give the directions of a point beside J v before and after a step, and its gap."""
+    zero = real(0.0, h)
     s = work.since_placed[0, worker]
-    before = V + A * s
-    after = V + A * (s + h)
-    work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
-    t_1, t_2 = tangents(n)
-    set_drift_along(work, 3 * point, worker, n, before, after)
-    set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
-    set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
+    for item in range(3 * point, 3 * point + 3):
+        work.contact_drift_before[item, worker] = zero
+        work.contact_drift[item, worker] = zero
+    work.contact_moved[point, worker] = zero
+    if model.contact_motions > 0:
+        pair = model.contact_of_point[point]
+        x = load_vec3(work.contact_point, 7 * point, worker)
+        n = load_vec3(work.contact_point, 7 * point + 3, worker)
+        V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
+        A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
+        A = A + turning_drift(model, work, pair, block, worker)
+        before = V + A * s
+        after = V + A * (s + h)
+        work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
+        t_1, t_2 = tangents(n)
+        set_drift_along(work, 3 * point, worker, n, before, after)
+        set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
+        set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
 
 
 @wp.func
@@ -167,20 +179,27 @@ def set_drift_along(work: WorkArrays, item: int, worker: int, d: Vec3, before: V
 
 
 @wp.func
+def add_bias(work: WorkArrays, item: int, worker: int, h: Real):
+    """Add what c gives a direction (`constraints.contact_bias`)."""
+    s = work.since_placed[0, worker]
+    c = work.contact_bias[item, worker]
+    work.contact_drift_before[item, worker] = work.contact_drift_before[item, worker] + c * s
+    work.contact_drift[item, worker] = work.contact_drift[item, worker] + c * (s + h)
+    if item % 3 == 0:
+        moved = c * s * s * real(0.5, s)
+        work.contact_moved[item // 3, worker] = work.contact_moved[item // 3, worker] + moved
+
+
+@wp.func
 def drift_of(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """What y of a row of contacts has beside J v+."""
-    if model.contact_motions > 0:
-        return work.contact_drift[model.row_item[row], worker]
-    return real(0.0, work.v_free[0, worker])
+    return work.contact_drift[model.row_item[row], worker]
 
 
 @wp.func
 def velocity_before(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """y of a row of contacts before the step."""
-    y = row_rate(model, work, work.v, row, worker)
-    if model.contact_motions > 0:
-        return y + work.contact_drift_before[model.row_item[row], worker]
-    return y
+    return row_rate(model, work, work.v, row, worker) + work.contact_drift_before[model.row_item[row], worker]
 
 
 @wp.func
@@ -192,11 +211,9 @@ def velocity_after(model: ModelArrays, work: WorkArrays, row: int, worker: int):
 @wp.func
 def acceleration_before(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The rate of y of a row of contacts without impulses, in a step of length h."""
-    a = row_rate(model, work, work.vdot, row, worker)
-    if model.contact_motions > 0:
-        item = model.row_item[row]
-        return a + (work.contact_drift[item, worker] - work.contact_drift_before[item, worker]) / h
-    return a
+    item = model.row_item[row]
+    drift = work.contact_drift[item, worker] - work.contact_drift_before[item, worker]
+    return row_rate(model, work, work.vdot, row, worker) + drift / h
 
 
 @wp.func
@@ -204,14 +221,11 @@ def gap_before(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
     """The gap of a normal, beyond that at which contacts rest, at the start of the step."""
     point = model.row_item[row] // 3
     gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[model.contact_of_point[point], block]
-    gap = gap + row_rate(model, work, work.shift, row, worker)
-    if model.contact_motions > 0:
-        return gap + work.contact_moved[point, worker]
-    return gap
+    return gap + row_rate(model, work, work.shift, row, worker) + work.contact_moved[point, worker]
 
 
 @wp.func
 def add_drift(model: ModelArrays, work: WorkArrays, a: int, row: int, worker: int):
     """Add what a gathered row of contacts has beside J v+ to its velocity without impulses."""
-    if model.contact_motions > 0 and has_trait(model, row, IS_CONTACT):
+    if has_trait(model, row, IS_CONTACT):
         work.y_free[a, worker] = work.y_free[a, worker] + work.contact_drift[model.row_item[row], worker]

@@ -28,7 +28,8 @@ With R alone that would be stable for R up to 3 times the least eigenvalue of G 
 gap that R leaves: s does not, and `solver.rows.contacts` makes R smaller.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
-A kinematic body carries and pushes by what y has beside J v, the velocity of its points (`constraints.contact_motion`).
+J is that in the middle of a step. At its end y has h/2 dJ/dt v more (`constraints.contact_bias`); and a kinematic body
+carries and pushes by the velocity of its points (`constraints.contact_motion`).
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
 
@@ -41,8 +42,17 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_bias import limit_bias, measure_bias
 from warp_artic.constraints.contact_lever import LEAST_LEVER, is_of_single_bodies, lever_share, reach_of_path
-from warp_artic.constraints.contact_motion import acceleration_before, drift_of, gap_before, set_drift, velocity_before
+from warp_artic.constraints.contact_motion import (
+    acceleration_before,
+    add_bias,
+    contact_sign,
+    drift_of,
+    gap_before,
+    set_drift,
+    velocity_before,
+)
 from warp_artic.constraints.contact_tables import (
     ball_radius,
     contact_motions,
@@ -61,7 +71,7 @@ from warp_artic.constraints.contact_tables import (
     sides,
     start_distance,
 )
-from warp_artic.constraints.rows import allow_every_velocity, set_unbounded_impulse, set_velocity_bounds
+from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded_impulse, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -154,20 +164,31 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         set_velocity_bounds(work, row, worker, zero, zero)
         allow_every_velocity(work, row, worker, zero)
         if axis == 0:
-            if model.contact_motions > 0:
-                set_drift(model, work, point, block, worker, h)
+            set_drift(model, work, point, block, worker, h)
+            g = load_vec3(model.gravity, 0, block)
+            y = row_rate(model, work, work.v, row, worker)
+            free = row_rate(model, work, work.vdot, row, worker)
+            limit_bias(model, work, point, free, work.row_delassus[row, worker], sqrt(dot(g, g)), worker, h)
+            measure_bias(work, 3 * point, y, worker)
+            add_bias(work, 3 * point, worker, h)
             acts = set_normal_row(model, work, row, point, give, block, worker, h)
             allow_every_velocity(work, row, worker, near * acts)
         if axis == 2:
-            set_friction(model, work, row, point, block, worker)
+            set_friction(model, work, row, point, block, worker, h)
 
 
 @wp.func
-def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, block: int, worker: int):
+def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, block: int, worker: int, h: Real):
     """Write the coefficient and the anchors of the tangents of a point, for J of both; `row` is of the second one."""
     pair = model.contact_of_point[point]
-    y_1 = velocity_before(model, work, row - 1, worker)
-    y_2 = velocity_before(model, work, row, worker)
+    y_1 = row_rate(model, work, work.v, row - 1, worker)
+    y_2 = row_rate(model, work, work.v, row, worker)
+    measure_bias(work, 3 * point + 1, y_1, worker)
+    measure_bias(work, 3 * point + 2, y_2, worker)
+    add_bias(work, 3 * point + 1, worker, h)
+    add_bias(work, 3 * point + 2, worker, h)
+    y_1 = y_1 + work.contact_drift_before[3 * point + 1, worker]
+    y_2 = y_2 + work.contact_drift_before[3 * point + 2, worker]
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
@@ -272,12 +293,6 @@ def point_reach(model: ModelArrays, work: WorkArrays, point: int, block: int, wo
 
 
 @wp.func
-def contact_sign(model: ModelArrays, point: int, like: Real):
-    """-1 where detection takes the shapes of the pair the other way round, else 1."""
-    return real(float(model.contact_sense[model.contact_of_point[point]]), like)
-
-
-@wp.func
 def take_contact_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a contact does to its links off what these need."""
     point = model.row_item[row] // 3
@@ -326,10 +341,6 @@ def _islands(tree) -> int:
 
 def _ties(tree) -> bool:
     return _points(tree) > 0 and tree.count_with(HOLDS_POSITIONS | MOVES_DOFS_ALIKE) > 0
-
-
-def _drifts(tree) -> int:
-    return 3 * _points(tree) * (tree.kinds["contact_motion"] > 0)
 
 
 CONTACT_PAIR = ConstraintFamily(
@@ -391,6 +402,16 @@ CONTACT_PAIR = ConstraintFamily(
             size=3,
         ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
+        Measure(
+            name="contact_velocity",
+            meaning="Rate of the gap, and of slip along both tangents, of each pressed point after a step [m/s]",
+            size=3,
+        ),
+        Measure(
+            name="contact_bias",
+            meaning="What these change by, by themselves, at the start of a step [m/s^2]",
+            size=3,
+        ),
         Measure(name="contact_crowded", meaning="1 where a step had no room for a point that touches, 0 elsewhere"),
         Measure(name="contact_residual", meaning="Largest residual of the contact law of a point [m/s]"),
     ),
@@ -440,6 +461,13 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_weight": _points,
         "contact_hits": _points,
         "contact_hit_before": _points,
+        "contact_bias": lambda tree: 3 * _points(tree),
+        "contact_bias_found": lambda tree: 3 * _points(tree),
+        "contact_most_bias": _points,
+        "contact_rate_before": lambda tree: 3 * _points(tree),
+        "contact_bias_before": lambda tree: 3 * _points(tree),
+        "contact_rate": lambda tree: 3 * _points(tree),
+        "measures_bias": lambda tree: int(_points(tree) > 0),
         "contact_left": _points,
         "contact_left_over": _points,
         "contact_still": _points,
@@ -452,9 +480,9 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_lands": _islands,
         "contact_slow": _islands,
         "contact_has_passed": _islands,
-        "contact_drift": _drifts,
-        "contact_drift_before": _drifts,
-        "contact_moved": _drifts,
+        "contact_drift": lambda tree: 3 * _points(tree),
+        "contact_drift_before": lambda tree: 3 * _points(tree),
+        "contact_moved": _points,
         "contact_kept": lambda tree: 3 * _points(tree),
         "contact_led": lambda tree: 3 * _points(tree),
         "contact_passed": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -8,7 +8,7 @@ import warp as wp
 from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import find_contacts_within
 from warp_artic.constraints.contact_given import has_contact
-from warp_artic.constraints.contact_pair import contact_sign
+from warp_artic.constraints.contact_motion import contact_sign
 from warp_artic.math.numbers import mul, real, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state

@@ -10,7 +10,10 @@ wrong. What rows give way by for the sake of a solver is part of it. Impacts tha
 import warp as wp
 
 from warp_artic.constraints.contact_motion import velocity_after
+from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
     absolute,
     add,
     any_positive,
@@ -21,50 +24,57 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sqrt,
     sub,
+    vec3,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
 
 
 @wp.func
 def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int):
-    """Keep the largest residual of each point, with the impulses and velocities v+ of a substep."""
+    """Keep the largest residual of each point, with the impulses and velocities v+ of a substep, and J v+."""
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
         active = work.active[row, worker]
         if any_positive(active):
             passed = work.contact_has_passed[model.row_island[row], worker]
-            left = maximum(normal_residual(model, work, row, worker), friction_residual(model, work, row, worker))
+            y = vec3(
+                velocity_after(model, work, row, worker),
+                velocity_after(model, work, row + 1, worker),
+                velocity_after(model, work, row + 2, worker),
+            )
+            rate = y - load_vec3(work.contact_drift, 3 * point, worker)
+            store_vec3(work.contact_rate, 3 * point, worker, choose(active, rate, rate - rate))
+            left = friction_residual(work, row, point, y, worker)
+            left = maximum(left, normal_residual(work, row, point, y.x, worker))
             left = where_positive(passed, passed - passed, where_positive(active, left, active - active))
             work.contact_left_over[point, worker] = maximum(work.contact_left_over[point, worker], left)
 
 
 @wp.func
-def normal_residual(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """That of the normal whose row is given."""
-    item = model.row_item[row]
+def normal_residual(work: WorkArrays, row: int, point: int, y: Real, worker: int):
+    """That of the normal whose row is given, with its velocity."""
     z = work.impulse[row, worker]
     G = work.row_delassus[row, worker]
     one = real(1.0, z)
-    y = velocity_after(model, work, row, worker) - work.contact_speed[item // 3, worker]
-    y = y + (work.compliance[row, worker] - work.contact_give[item, worker]) * z
+    y = y - work.contact_speed[point, worker]
+    y = y + (work.compliance[row, worker] - work.contact_give[3 * point, worker]) * z
     size = where_positive(G, G, one)
     return absolute(z - maximum(z - y / size, one - one)) * size
 
 
 @wp.func
-def friction_residual(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """That of both tangents after the normal whose row is given."""
-    point = model.row_item[row] // 3
+def friction_residual(work: WorkArrays, row: int, point: int, y: Vec3, worker: int):
+    """That of both tangents after the normal whose row is given, with the velocities of all three."""
     zero = real(0.0, work.impulse[row, worker])
     one = real(1.0, zero)
     G = maximum(work.row_delassus[row + 1, worker], work.row_delassus[row + 2, worker])
     size = where_positive(G, G, one)
     z_1 = work.impulse[row + 1, worker]
     z_2 = work.impulse[row + 2, worker]
-    w_1 = z_1 - velocity_after(model, work, row + 1, worker) / size
-    w_2 = z_2 - velocity_after(model, work, row + 2, worker) / size
+    w_1 = z_1 - y.y / size
+    w_2 = z_2 - y.z / size
     most = work.contact_friction[point, worker] * maximum(work.impulse[row, worker], zero)
     length = sqrt(w_1 * w_1 + w_2 * w_2)
     share = minimum(most / where_positive(length, length, one), one)

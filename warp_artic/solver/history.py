@@ -17,6 +17,7 @@ bodies. Each island of a mechanism has its own f.
 
 import warp as wp
 
+from warp_artic.constraints.contact_bias import contact_lasts
 from warp_artic.constraints.loop_joint import starts_on_path
 from warp_artic.constraints.rows import add_responses
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -39,6 +40,7 @@ from warp_artic.model.families import (
     ENDS,
     FROM_OUTSIDE,
     HOLDS_POSITIONS,
+    IS_CONTACT,
     IS_RESOLVED,
     IS_SOFT_LIMIT,
     RETURNS,
@@ -134,6 +136,10 @@ def keep_smooth_acceleration(
             work.smooth[row, worker] = zero
             if has_trait(model, row, IS_SOFT_LIMIT | IS_RESOLVED):
                 work.smooth[row, worker] = rate * z * work.spring_resolution[row, worker]
+            if has_trait(model, row, IS_CONTACT):
+                lasts = contact_lasts(model, work, row, worker)
+                work.smooth[row, worker] = rate * z * lasts
+                z = z * (one - lasts)
             most = maximum(most, absolute(z))
             add_stop(model, work, row, worker, z)
     for row in range(model.stop_row, model.row_count):

@@ -18,6 +18,7 @@ Implementation).
 
 import warp as wp
 
+from warp_artic.constraints.contact_bias import load_contact_velocities, store_contact_velocities
 from warp_artic.constraints.contact_impacts import follow_impacts, lead_by_impacts
 from warp_artic.constraints.contact_memory import keep_contacts, load_contacts, store_contacts
 from warp_artic.constraints.contact_residual import measure_residuals
@@ -126,6 +127,7 @@ def begin_step(
     if model.contact_count > 0:
         load_contacts(model, state, work, block, worker)
         find_points(model, work, block, worker, h)
+        load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     if model.free_motion == 1:
         begin_watch(model, state, work, block, worker)
     if model.load_friction == 1:
@@ -235,6 +237,7 @@ def end_step(model: ModelArrays, state: StateArrays, work: WorkArrays, block: in
     store_state(model, state, work, block, worker)
     if model.contact_count > 0:
         store_contacts(model, state, work, block, worker)
+        store_contact_velocities(model, state, work, block, worker)
     if model.breakable_loops == 1:
         break_loops(model, state, work, block, worker)
     started = state.started[0, block]

@@ -1,0 +1,117 @@
+"""What the velocity of a point of contact changes by while velocities v of the dofs stay:  c = dJ/dt v.
+
+J is that in the middle of a step, where links are placed. A point that goes with a body that turns, or along a curved
+surface, has another one at the end of the step, of length h, and at its start:
+    y = J v+ + h/2 c,   y_before = J v - h/2 c
+Without c, what tips, rolls or spins on a point would slip, and lose energy in proportion to h. It is measured, as v at
+the start of a step is that at the end of the one before:
+    h c = J v - J_before v
+of points that were pressed in the step before. A point may also jump to another place, which is no motion of it: so no
+more acts of c than twice what it was in the step before, and nothing where that is against it, or where c is more than
+forces and impulses do in a step. Points that a host gives have none.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.phases.integrate import find_asleep
+
+LEAST_SHARE = wp.constant(5e-5)
+"""Of what forces and impulses do: less of c than that is rounding of what rests."""
+
+
+@wp.func
+def load_contact_velocities(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, has_middle: int
+):
+    """Read what the step before has left of points that it pressed."""
+    zero = real(0.0, model.gravity[0, block])
+    work.measures_bias[0, worker] = zero + real(float(has_middle), zero)
+    for point in range(model.contact_point_count):
+        near = work.contact_near[point, worker]
+        if any_positive(near):
+            for k in range(3 * point, 3 * point + 3):
+                work.contact_bias[k, worker] = zero
+                work.contact_bias_found[k, worker] = zero
+                work.contact_rate[k, worker] = zero
+            if any_positive(near * pressing(work, point, worker)):
+                for k in range(3 * point, 3 * point + 3):
+                    work.contact_rate_before[k, worker] = state.contact_velocity[k, block]
+                    work.contact_bias_before[k, worker] = state.contact_bias[k, block]
+
+
+@wp.func
+def pressing(work: WorkArrays, point: int, worker: int):
+    """The impulse along the normal in the last substep so far; zero where there was none."""
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
+    pressed = dot(n, load_vec3(work.contact_memory, 3 * point, worker))
+    return maximum(pressed, pressed - pressed)
+
+
+@wp.func
+def limit_bias(
+    model: ModelArrays, work: WorkArrays, point: int, free: Real, G: Real, gravity: Real, worker: int, h: Real
+):
+    """Write how much of c may act at a point, for the rate `free` of J v without impulses, and G of a unit impulse."""
+    zero = real(0.0, h)
+    pressed = pressing(work, point, worker)
+    if model.contact_is_given[model.contact_of_point[point]] == 1:
+        pressed = zero
+    work.contact_most_bias[point, worker] = where_positive(pressed, absolute(free) + gravity + G * pressed / h, zero)
+
+
+@wp.func
+def measure_bias(work: WorkArrays, item: int, y: Real, worker: int):
+    """Write what is found of c along a direction, and what acts of it, in the first substep of a step; y is J v."""
+    allowed = work.contact_most_bias[item // 3, worker]
+    if any_positive(allowed * work.measures_bias[0, worker]):
+        zero = y - y
+        step = neg(work.since_placed[0, worker]) * real(2.0, y)
+        c = where_positive(allowed, (y - work.contact_rate_before[item, worker]) / step, zero)
+        twice = where_positive(allowed, work.contact_bias_before[item, worker], zero) * real(2.0, y)
+        acts = where_positive(c, maximum(minimum(c, twice), zero), minimum(maximum(c, twice), zero))
+        work.contact_bias_found[item, worker] = c
+        counts = minimum(allowed - absolute(acts), absolute(acts) - real(LEAST_SHARE, y) * allowed)
+        work.contact_bias[item, worker] = where_positive(counts, acts, zero)
+
+
+@wp.func
+def store_contact_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+    """Write J v and c of each point that is pressed to the state, but not of environments that have failed or sleep."""
+    kept = maximum(state.failure[0, block], find_asleep(model, state, block))
+    for k in range(model.contact_rows // 3):
+        point = model.row_item[model.contact_row + 3 * k] // 3
+        near = work.contact_near[point, worker]
+        if any_positive(near):
+            changes = where_positive(kept, kept - kept, near * pressing(work, point, worker))
+            if any_positive(changes):
+                for item in range(3 * point, 3 * point + 3):
+                    y = where_positive(changes, work.contact_rate[item, worker], state.contact_velocity[item, block])
+                    c = where_positive(changes, work.contact_bias_found[item, worker], state.contact_bias[item, block])
+                    state.contact_velocity[item, block] = y
+                    state.contact_bias[item, block] = c
+
+
+@wp.func
+def contact_lasts(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """One for the rows of a point that was pressed in the step before and has no impact, else zero."""
+    point = model.row_item[row] // 3
+    pressed = pressing(work, point, worker)
+    zero = pressed - pressed
+    lasts = where_positive(pressed, work.contact_near[point, worker], zero)
+    return where_positive(work.contact_hits[point, worker], zero, lasts)
