@@ -57,6 +57,7 @@ draw samples/scenes/billiards.usda -o samples/pictures/billiards.png --label 'bi
 draw samples/scenes/newtons_cradle.usda -o samples/pictures/newtons_cradle.png --label 'newtons cradle' --times 0,0.25,0.36,0.48,0.72 --azimuth -82 --elevation 8
 draw samples/scenes/ragdoll_on_stairs.usda -o samples/pictures/ragdoll_on_stairs.png --label 'ragdoll on stairs' --times 0,0.6,0.95,1.3,3.4 --azimuth -72 --elevation 12 --trail /World/ragdoll/head
 draw samples/scenes/standing.usda -o samples/pictures/standing.png --label 'standing' --times 0,1.85,2.3,3.1,4 --azimuth -72 --elevation 12 --trail /World/ragdoll/head
+draw samples/scenes/excavator.usda -o samples/pictures/excavator.png --label 'excavator' --times 0,1.7,2.4,4.9 --azimuth -60 --elevation 20
 draw samples/scenes/rattleback.usda -o samples/pictures/rattleback.png --label 'rattleback' --times 0,3.5,4.4,6.5 --azimuth -60 --elevation 35 --trail /World/stone/mark
 draw samples/scenes/grasp.usda -o samples/pictures/grasp.png --label 'grasp' --times 0,0.65,1.53 --azimuth -60 --elevation 15 --trail /World/bottle/neck
 draw samples/scenes/gears.usda -o samples/pictures/gears.png --label 'gears' --times 0,0.3,0.5 --azimuth -40 --elevation 22 --trail /World/axle/left_wheel/mark --trail /World/axle/right_wheel/mark

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Usd
+from scipy.spatial.transform import Rotation
 
 import warp_artic as wa
 
@@ -116,6 +117,20 @@ def test_rattleback_turns_back():
     spin = run.velocity("stone")[:, 5]
     assert spin[0] < -4.99 and spin[run.time < 2.5].max() < -4.9 and spin[-1] > 1.5
     assert run.energy[-1] > run.energy[0] - 0.02 * (run.energy[0] - G * 0.01)
+
+
+def test_excavator_scoops_all_blocks():
+    """Nine blocks lie in the bucket in the end, well above the ground that they lay on; none was squeezed into it."""
+    run = Run("excavator", 5.0)
+    blocks = [name for name in run.names if name.startswith("block")]
+    pose = run.recording.link_pose[-1, 0, run.names.index("bucket")].astype(float)
+    turned = Rotation.from_quat(pose[3:]).inv()
+    assert len(blocks) == 9
+    for name in blocks:
+        x, y, z = turned.apply(run.place(name)[-1] - pose[:3])
+        assert 0.0 < x < 0.26 and abs(y) < 0.15 and -0.24 < z < 0.0
+        assert run.place(name)[-1, 2] > 0.6 and run.place(name)[:, 2].min() > 0.0295
+        assert np.abs(run.velocity(name)[-1]).max() < 0.01
 
 
 def test_pile_comes_to_lie_in_its_tray():
