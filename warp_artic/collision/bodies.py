@@ -10,7 +10,7 @@ import warp as wp
 from warp_artic.collision.hulls import furthest_vertex, hull_middle
 from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, SPHERE
 from warp_artic.collision.signs import signed, signed_vector
-from warp_artic.math.directions import choose, length
+from warp_artic.math.directions import choose, length, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     NUMBERS,
     Numbers,
@@ -105,8 +105,8 @@ def local_support(hull_points: Array, body: Body, u: Vec3, around: Vec3):
 def ellipsoid_point(size: Vec3, u: Vec3):
     """The point of an ellipsoid that is furthest along u: A^2 u / |A u|, A of its semi-axes."""
     s = vec3(size.x * u.x, size.y * u.y, size.z * u.z)
-    scale = real(1.0, size.x) / length(s)
-    return vec3(size.x * s.x * scale, size.y * s.y * scale, size.z * s.z * scale)
+    _size, d = unit_or(s, s - s)
+    return vec3(size.x * d.x, size.y * d.y, size.z * d.z)
 
 
 @wp.func

@@ -8,11 +8,13 @@ the start of a step is that at the end of the one before:
     h c = J v - J_before v
 of points that were pressed in the step before. A point may also jump to another place, which is no motion of it: so no
 more acts of c than twice what it was in the step before, and nothing where that is against it, or where c is more than
-forces and impulses do in a step. Points that a host gives have none.
+forces and impulses do in a step. Points that a host gives have none, nor have tangents of what slides, whose friction
+is that of the whole step. Nor has what is deep in another shape on a tree with joints, nor what moves with it.
 """
 
 import warp as wp
 
+from warp_artic.constraints.contact_lever import is_of_single_bodies
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -31,6 +33,9 @@ from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import find_asleep
 
+DEEP = wp.constant(0.005)
+"""Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
+smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 LEAST_SHARE = wp.constant(5e-5)
 """Of what forces and impulses do: less of c than that is rounding of what rests."""
 
@@ -42,6 +47,18 @@ def load_contact_velocities(
     """Read what the step before has left of points that it pressed."""
     zero = real(0.0, model.gravity[0, block])
     work.measures_bias[0, worker] = zero + real(float(has_middle), zero)
+    for island in range(model.island_count):
+        work.is_jammed[island, worker] = zero
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        point = model.row_item[row] // 3
+        if any_positive(work.contact_near[point, worker]) and not is_of_single_bodies(model, row):
+            pair = model.contact_of_point[point]
+            deep = neg(model.contact_thickness[pair, block]) * real(DEEP, zero)
+            gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[pair, block]
+            deeper = where_positive(work.contact_near[point, worker], deep - gap, zero)
+            island = model.row_island[row]
+            work.is_jammed[island, worker] = maximum(work.is_jammed[island, worker], deeper)
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]
         if any_positive(near):
@@ -65,11 +82,12 @@ def pressing(work: WorkArrays, point: int, worker: int):
 
 @wp.func
 def limit_bias(
-    model: ModelArrays, work: WorkArrays, point: int, free: Real, G: Real, gravity: Real, worker: int, h: Real
+    model: ModelArrays, work: WorkArrays, row: int, point: int, free: Real, gravity: Real, worker: int, h: Real
 ):
-    """Write how much of c may act at a point, for the rate `free` of J v without impulses, and G of a unit impulse."""
+    """Write how much of c may act at a point whose normal has the row, for the rate `free` of J v without impulses."""
     zero = real(0.0, h)
-    pressed = pressing(work, point, worker)
+    G = work.row_delassus[row, worker]
+    pressed = where_positive(work.is_jammed[model.row_island[row], worker], zero, pressing(work, point, worker))
     if model.contact_is_given[model.contact_of_point[point]] == 1:
         pressed = zero
     work.contact_most_bias[point, worker] = where_positive(pressed, absolute(free) + gravity + G * pressed / h, zero)

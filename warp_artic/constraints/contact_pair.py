@@ -42,7 +42,7 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
-from warp_artic.constraints.contact_bias import limit_bias, measure_bias
+from warp_artic.constraints.contact_bias import DEEP, limit_bias, measure_bias
 from warp_artic.constraints.contact_lever import LEAST_LEVER, is_of_single_bodies, lever_share, reach_of_path
 from warp_artic.constraints.contact_motion import (
     acceleration_before,
@@ -114,9 +114,6 @@ TANGENT_GIVE = wp.constant(0.01)
 """R of a tangent as a share of G_tt."""
 STILL = wp.constant(0.6)
 """What closes no faster than by this share of what forces and impulses do in a step is in contact already."""
-DEEP = wp.constant(0.005)
-"""Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
-smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 TOUCHES = wp.constant(0.01)
 """Overlap, as a share of `deep`, up to which shapes that rest without any force do not move apart: some is rounding."""
 MOST_POINTS = 400
@@ -168,7 +165,7 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
             g = load_vec3(model.gravity, 0, block)
             y = row_rate(model, work, work.v, row, worker)
             free = row_rate(model, work, work.vdot, row, worker)
-            limit_bias(model, work, point, free, work.row_delassus[row, worker], sqrt(dot(g, g)), worker, h)
+            limit_bias(model, work, row, point, free, sqrt(dot(g, g)), worker, h)
             measure_bias(work, 3 * point, y, worker)
             add_bias(work, 3 * point, worker, h)
             acts = set_normal_row(model, work, row, point, give, block, worker, h)
@@ -185,11 +182,15 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     y_2 = row_rate(model, work, work.v, row, worker)
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
-    add_bias(work, 3 * point + 1, worker, h)
-    add_bias(work, 3 * point + 2, worker, h)
-    y_1 = y_1 + work.contact_drift_before[3 * point + 1, worker]
-    y_2 = y_2 + work.contact_drift_before[3 * point + 2, worker]
+    s = work.since_placed[0, worker]
+    y_1 = y_1 + work.contact_drift_before[3 * point + 1, worker] + work.contact_bias[3 * point + 1, worker] * s
+    y_2 = y_2 + work.contact_drift_before[3 * point + 2, worker] + work.contact_bias[3 * point + 2, worker] * s
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
+    for item in range(3 * point + 1, 3 * point + 3):
+        # Friction of what slides is against the slip in the middle of the step.
+        c = work.contact_bias[item, worker]
+        work.contact_bias[item, worker] = where_positive(slip, slip - slip, c)
+        add_bias(work, item, worker, h)
     sticks = model.contact_static_friction[pair, block]
     work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
     for k in range(3 * point + 1, 3 * point + 3):
@@ -467,6 +468,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_rate_before": lambda tree: 3 * _points(tree),
         "contact_bias_before": lambda tree: 3 * _points(tree),
         "contact_rate": lambda tree: 3 * _points(tree),
+        "is_jammed": _islands,
         "measures_bias": lambda tree: int(_points(tree) > 0),
         "contact_left": _points,
         "contact_left_over": _points,
