@@ -94,10 +94,8 @@ from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, s
 from warp_artic.model.families import (
     ENDS,
     FROM_OUTSIDE,
-    HOLDS_POSITIONS,
     IS_CONTACT,
     LOOKS_AT_ACCELERATIONS,
-    MOVES_DOFS_ALIKE,
     PUSHES_LINKS,
     ConstraintFamily,
     Entries,
@@ -340,10 +338,6 @@ def _islands(tree) -> int:
     return tree.island_count * (_points(tree) > 0)
 
 
-def _ties(tree) -> bool:
-    return _points(tree) > 0 and tree.count_with(HOLDS_POSITIONS | MOVES_DOFS_ALIKE) > 0
-
-
 CONTACT_PAIR = ConstraintFamily(
     name="contact",
     order=890,
@@ -494,14 +488,14 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_memory": lambda tree: 3 * _points(tree),
         "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
         "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
-        "tie_left": lambda tree: len(tree.rows) * _ties(tree),
-        "tie_scale": lambda tree: len(tree.rows) * _ties(tree),
-        "tie_direction": lambda tree: len(tree.rows) * _ties(tree),
-        "tie_rate": lambda tree: tree.dof_count * _ties(tree),
-        "tie_left_over": lambda tree: tree.island_count * _ties(tree),
-        "tie_known": lambda tree: tree.island_count * _ties(tree),
-        "tie_curve": lambda tree: tree.island_count * _ties(tree),
-        "tie_ratio": lambda tree: tree.island_count * _ties(tree),
+        "tie_left": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "tie_scale": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "tie_direction": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "tie_rate": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "tie_left_over": _islands,
+        "tie_known": _islands,
+        "tie_curve": _islands,
+        "tie_ratio": _islands,
         "island_impact": _islands,
         "island_push": _islands,
         "island_work": _islands,

@@ -7,7 +7,9 @@ limits and e of loops, mimic joints and gears,
     d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = - C
 with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
 points want what joints cannot do; `reach` is that of `constraints.contact_lever`. Sweeps of projected Gauss-Seidel find
-d, and the steps that follow take back what these leave; only J_e d = - C is made exact then (`constraints.tied_path`).
+d, and the steps that follow take back what these leave; only J_e d = - C, and that limits which push are not passed, is
+made exact then (`constraints.tied_path`). Else limits would be taken back in their joints alone, and a mechanism whose
+joints hold it in itself would walk, and gain energy, by what its root moves with d.
 C is the error of a mimic joint, which would otherwise come back as a velocity of the next step: where sweeps leave much
 of an impact to it, that throws light links. It is zero for loops, which are closed for themselves.
 Velocities stay as they were. Among many bodies `islands.solve` does the same.
@@ -58,8 +60,7 @@ def part_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int)
             if model.tying_rows > 0:
                 for row in range(model.stop_row):
                     keep_tied(model, work, row, block, worker)
-        if model.tying_rows > 0:
-            tie_way(model, work, block, worker)
+        tie_way(model, work, block, worker)
         move_masked(model, work, block, worker)
 
 
