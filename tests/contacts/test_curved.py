@@ -6,8 +6,8 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import warp_artic as wa
-from tests.contact_stages import ContactScene, box, cone, turn
-from tests.contacts.motion import PRECISIONS, Motion, simulated
+from tests.contact_stages import ContactScene, box, cone, sphere, turn
+from tests.contacts.motion import PRECISIONS, Motion, simulated, simulation
 from tests.oracles.rolling_ellipsoid import STONE, G
 from tests.usd.authoring import open_text
 
@@ -51,9 +51,9 @@ rel material:binding:physics = </World/material>
 def rolled(tilt: float, spin: float, seconds: float, dt: float, **settings) -> tuple[Motion, np.ndarray]:
     """What a rattleback does, and its angular velocities as they should be."""
     scene = wa.read_stage(open_text(stone(tilt, spin)))
-    simulation = wa.Simulation(scene, settings=wa.SolverSettings(dt=dt, **settings))
-    motion = Motion(simulation.record(round(seconds / dt), quantities=("link_pose", "link_velocity", "energy")))
-    assert simulation.failures() == []
+    one = wa.Simulation(scene, settings=wa.SolverSettings(dt=dt, **settings))
+    motion = Motion(one.record(round(seconds / dt), quantities=("link_pose", "link_velocity", "energy")))
+    assert one.failures() == []
     return motion, STONE.rolled(tilt, spin, motion.time)
 
 
@@ -128,3 +128,40 @@ def test_box_tips_over_its_edge(solver, precision):
     corner = motion.place("plank") + half * motion.axis("plank", 0) - height * motion.axis("plank", 2)
     assert np.linalg.norm(corner[before] - corner[0], axis=1).max() < 2e-4
     assert np.ptp(motion.energy[before]) < 1e-3 * motion.energy[0]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_nothing_rubs_without_friction(solver, precision):
+    """A box that rocks and slides on a ball: impulses are along the normal, which turns, and energy is never above the first."""
+    solids = [sphere("big", 0.5, (0, 0, 0.5), mass=0.0), box("block", 0.03, (0.05, 0, 1.0301))]
+    scene = ContactScene(solids=solids, friction=0.0, has_ground=False)
+    one = simulation(scene, solver=solver, precision=precision)
+    energies = []
+    for _step in range(120):
+        one.step()
+        energies.append(float(one.state.energy.numpy().sum()))
+        n, z = (getattr(one.state, name).numpy().ravel() for name in ("contact_normal", "contact_impulse"))
+        # The normal is that at the end of the step here, and an impulse has that of its middle.
+        assert np.linalg.norm(np.cross(n, z)) <= 0.03 * np.linalg.norm(z)
+    assert max(energies) < energies[0] + 1e-5
+    assert one.failures() == []
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_ball_slides_off_a_ball(solver):
+    """Without friction it does not turn, has the speed of its fall, and leaves where the cosine is two thirds."""
+    angle, big, small = 0.1, 0.5, 0.1
+    reach = big + small
+    start = (reach * np.sin(angle), 0.0, big + reach * np.cos(angle))
+    solids = [sphere("big", big, (0, 0, big), mass=0.0), sphere("ball", small, start)]
+    scene = ContactScene(solids=solids, friction=0.0, has_ground=False)
+    motion = Motion(simulation(scene, precision="float64", solver=solver).record(192, forces=True))
+    place = motion.place("ball") - [0.0, 0.0, big]
+    pushed = np.linalg.norm(motion.recording.contact_force[:, 0, 0], axis=1) > 0.0
+    leaves = np.flatnonzero(pushed)[-1] + 1
+    cosine = place[:leaves, 2] / np.linalg.norm(place[:leaves], axis=1)
+    fallen = 2.0 * G * reach * (np.cos(angle) - cosine)
+    np.testing.assert_allclose(np.linalg.norm(motion.velocity("ball")[:leaves], axis=1), np.sqrt(fallen), atol=5e-3)
+    assert cosine[-1] == pytest.approx(2.0 / 3.0 * np.cos(angle), abs=0.04)
+    assert np.abs(motion.turning("ball")).max() < 1e-9

@@ -192,7 +192,10 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     sticks = model.contact_static_friction[pair, block]
     work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
     for k in range(3 * point + 1, 3 * point + 3):
-        work.contact_anchor[k, worker] = where_positive(slip, slip - slip, work.contact_start[k, worker])
+        # Without friction, what the impulse before had along a tangent is that of a normal which has turned since.
+        start = where_positive(work.contact_friction[point, worker], work.contact_start[k, worker], slip - slip)
+        work.contact_start[k, worker] = start
+        work.contact_anchor[k, worker] = where_positive(slip, slip - slip, start)
 
 
 @wp.func
