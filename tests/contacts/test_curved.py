@@ -133,7 +133,7 @@ def test_box_tips_over_its_edge(solver, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_nothing_rubs_without_friction(solver, precision):
-    """A box that rocks and slides on a ball: impulses are along the normal, which turns, and energy is never above the first."""
+    """A box rocks and slides on a ball: impulses are along the normal, which turns, and no energy is made."""
     solids = [sphere("big", 0.5, (0, 0, 0.5), mass=0.0), box("block", 0.03, (0.05, 0, 1.0301))]
     scene = ContactScene(solids=solids, friction=0.0, has_ground=False)
     one = simulation(scene, solver=solver, precision=precision)
