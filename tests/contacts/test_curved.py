@@ -165,3 +165,25 @@ def test_ball_slides_off_a_ball(solver):
     np.testing.assert_allclose(np.linalg.norm(motion.velocity("ball")[:leaves], axis=1), np.sqrt(fallen), atol=5e-3)
     assert cosine[-1] == pytest.approx(2.0 / 3.0 * np.cos(angle), abs=0.04)
     assert np.abs(motion.turning("ball")).max() < 1e-9
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_jointed_bodies_that_roll_keep_their_energy(solver, precision):
+    """A ball that a heavy weight on a hinge in its middle rolls to and fro."""
+    hinge = """
+def PhysicsRevoluteJoint "hinge" {
+uniform token physics:axis = "Y"
+rel physics:body0 = </World/ball>
+rel physics:body1 = </World/weight>
+point3f physics:localPos0 = (0.1, 0, 0)
+}
+"""
+    ball = sphere("ball", 0.2, (0, 0, 0.2))
+    weight = box("weight", 0.02, (0.1, 0, 0.2), mass=2.0)
+    scene = ContactScene(solids=[ball, weight], friction=1.0, joints=hinge)
+    motion = simulated(scene, 2.0, precision=precision, solver=solver)
+    assert motion.kinetic.max() > 1.5
+    assert np.ptp(motion.energy) < 6e-4
+    rolled = motion.place("ball")[:, 0] - 0.2 * np.cumsum(motion.turning("ball")[:, 1]) / 240.0
+    assert np.ptp(rolled) < 0.02
