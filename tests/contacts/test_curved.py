@@ -75,6 +75,14 @@ def test_rolling_is_of_second_order():
     assert errors[1] < 0.3 * errors[0] and errors[2] < 0.3 * errors[1]
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_rolling_from_a_violent_start(solver):
+    """What a point changes by at once, at 10 rad/s and a tilt of 11 degrees, is no slip."""
+    motion, expected = rolled(0.2, 10.0, 0.5, 1.0 / 240.0, precision="float64", solver=solver)
+    assert np.abs(motion.turning("stone") - expected).max() < 0.3
+    assert np.ptp(motion.energy) < 4e-4
+
+
 def test_rattleback_turns_back():
     """Spun the wrong way it begins to rattle, and turns the other way then."""
     motion, expected = rolled(0.009, -5.0, 7.0, 1.0 / 2000.0, precision="float64")

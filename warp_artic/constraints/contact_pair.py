@@ -118,6 +118,8 @@ MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
+STUCK = wp.constant(0.999)
+"""Part of the cone in which the friction of the step before was that of a point that sticks."""
 
 
 @wp.func
@@ -184,12 +186,14 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     y_1 = y_1 + work.contact_drift_before[3 * point + 1, worker] + work.contact_bias[3 * point + 1, worker] * s
     y_2 = y_2 + work.contact_drift_before[3 * point + 2, worker] + work.contact_bias[3 * point + 2, worker] * s
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
+    sticks = model.contact_static_friction[pair, block]
+    z_1 = work.contact_start[3 * point + 1, worker]
+    z_2 = work.contact_start[3 * point + 2, worker]
+    stuck = sticks * real(STUCK, sticks) * work.contact_start[3 * point, worker] - sqrt(z_1 * z_1 + z_2 * z_2)
     for item in range(3 * point + 1, 3 * point + 3):
         # Friction of what slides is against the slip in the middle of the step.
-        c = work.contact_bias[item, worker]
-        work.contact_bias[item, worker] = where_positive(slip, slip - slip, c)
+        work.contact_bias[item, worker] = where_positive(stuck, work.contact_bias[item, worker], slip - slip)
         add_bias(work, item, worker, h)
-    sticks = model.contact_static_friction[pair, block]
     work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
     for k in range(3 * point + 1, 3 * point + 3):
         # Without friction, what the impulse before had along a tangent is that of a normal which has turned since.
