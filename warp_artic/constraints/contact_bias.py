@@ -1,15 +1,16 @@
-"""What the velocity of a point of contact changes by while velocities v of the dofs stay:  c = dJ/dt v.
+"""The velocity-product acceleration of a point of contact:  c = dJ/dt v, the rate of its velocity while v is constant.
 
-J is that in the middle of a step, where links are placed. A point that goes with a body that turns, or along a curved
-surface, has another one at the end of the step, of length h, and at its start:
+J is that in the middle of a step of length h, where links are placed. A point that turns with a body, or moves along a
+curved surface, has another J at the end of the step and at its start:
     y = J v+ + h/2 c,   y_before = J v - h/2 c
-Without c, what tips, rolls or spins on a point would slip, and lose energy in proportion to h. It is measured, as v at
-the start of a step is that at the end of the one before:
+Without c, bodies that tip, roll or spin on a point would slip, and lose energy in proportion to h. It is measured from
+one step to the next, as v at the start of a step is that at the end of the step before:
     h c = J v - J_before v
-of points that were pressed in the step before. A point may also jump to another place, which is no motion of it: so no
-more acts of c than twice what it was in the step before, and nothing where that is against it, or where c is more than
-forces and impulses do in a step. Points that a host gives have none, nor have tangents of what slides, whose friction
-is that of the whole step. Nor has what is deep in another shape on a tree with joints, nor what moves with it.
+for points that were pressed in the step before. A point may also jump from one feature of a shape to another, which is
+no such rate. So c acts with at most twice its value of the step before, not with the other sign, and not where it is
+more than forces and impulses can do in a step. It is zero at points that a host gives, along tangents whose friction
+slid in the step before, as friction acts against the slip in the middle of a step, and in islands in which jointed
+bodies are deep in other shapes.
 """
 
 import warp as wp
