@@ -84,6 +84,11 @@ def test_first_of_several_scenes_is_used():
         ("float physics:gravityMagnitude = inf", "/scene.physics:gravityMagnitude: is inf, must be finite"),
         ("vector3f physics:gravityDirection = (0, nan, 0)", "/scene.physics:gravityDirection: is"),
         ("uint physxScene:timeStepsPerSecond = 0", "/scene.physxScene:timeStepsPerSecond: is 0, must be positive"),
+        (
+            "double newton:timeStepsPerSecond = 5e-324",
+            "/scene.newton:timeStepsPerSecond: gives 4.94066e-324 steps per second, must be from 1e-09 to 1e+09",
+        ),
+        ("double mjc:option:timestep = 1e-320", "/scene.mjc:option:timestep: gives inf steps per second, must be from"),
         ("int newton:maxSolverIterations = 0", "/scene.newton:maxSolverIterations: is 0, must be a whole number"),
     ],
 )

@@ -19,6 +19,8 @@ from warp_artic.usd.report import SCENE, Reading, Report
 
 EARTH = 9.81
 """Gravity where none is authored [m/s^2]."""
+LOWEST_RATE, HIGHEST_RATE = 1e-9, 1e9
+"""Steps per second that a scene can have."""
 WORDS = {
     "solver": ("direct", "pgs", "tgs"),
     "integrator": ("midpoint", "rk4", "semi_implicit"),
@@ -53,6 +55,10 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     rate = resolve(attributes, prim, "steps_per_second", SCENE_FIELDS["steps_per_second"])
     if rate is not None and rate.value <= 0.0:
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
+        rate = None
+    elif rate is not None and not (LOWEST_RATE <= rate.value <= HIGHEST_RATE):
+        text = f"gives {rate.value:g} steps per second, must be from {LOWEST_RATE:g} to {HIGHEST_RATE:g}"
+        attributes.report.error("time-step", rate.attribute, text)
         rate = None
     iterations = read_iterations(prim, SCENE_FIELDS, attributes)
     sleep = read_sleep_of_scene(prim, attributes)
