@@ -20,6 +20,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.model.islands import island_dof
+from warp_artic.solver.history import find_stops, smooth_acceleration
 from warp_artic.solver.unresolved_motion import find_unresolved, nearness
 
 TURNED = wp.constant(0.02)
@@ -47,6 +48,7 @@ def expect_velocities(
     step: Real,
     has_middle: int,
     expectations: int,
+    substeps: int,
 ):
     """Write the velocities of the middle of the step where those that it was placed with differ.
 
@@ -58,11 +60,15 @@ def expect_velocities(
     v, and bodies that turn about several axes then gain energy at any speed; islands that move freely are found again
     there, too. Free trees of other joints are looked at once, for motion that the step does not resolve
     (`solver.energy_projection`). Boundary layers have been placed again.
+    After the first substep the smooth acceleration goes on for the rest of a step.
     """
+    is_stopped = bool(False)
+    if substeps > 1:
+        is_stopped = find_stops(model, work, work.u, real(1.0, h), worker, h)
     for island in range(model.island_count):
         work.is_solved_again[island, worker] = real(0.0, h)
         if expectations <= most_expectations(model, island, has_middle):
-            expect_island(model, control, work, island, block, worker, h, step, has_middle, expectations)
+            expect_island(model, control, work, island, block, worker, h, step, has_middle, expectations, is_stopped)
 
 
 @wp.func
@@ -77,6 +83,7 @@ def expect_island(
     step: Real,
     has_middle: int,
     expectations: int,
+    is_stopped: bool,
 ):
     """The same of an island."""
     one = real(1.0, h)
@@ -88,7 +95,7 @@ def expect_island(
     for k in range(model.island_first[island], model.island_first[island + 1]):
         dof = island_dof(model, k)
         v = work.v[dof, worker]
-        smooth = work.vdot[dof, worker]
+        smooth = smooth_acceleration(model, work, work.u, dof, one, is_stopped, worker, h)
         mean = real(0.5, h) * (v + work.v_next[dof, worker] + (step - h) * smooth)
         work.u[dof, worker] = mean
         if model.dof_is_linear[dof] == 0:

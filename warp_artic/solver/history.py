@@ -105,17 +105,29 @@ def keep_smooth_acceleration(
     substep: int,
     substeps: int,
 ):
-    """Write the smooth acceleration of a step, or add that of a further substep to the mean.
+    """Write the smooth acceleration of a step, or add that of a further substep to the mean."""
+    started = state.started[0, block]
+    is_stopped = find_stops(model, work, work.v_free, started, worker, h)
+    weight = real(1.0, h) / real(float(substeps), h)
+    for dof in range(model.dof_count):
+        mean = weight * smooth_acceleration(model, work, work.v_free, dof, started, is_stopped, worker, h)
+        if substep > 0:
+            mean = mean + state.smooth_acceleration[dof, block]
+        state.smooth_acceleration[dof, block] = mean
+        if model.driven == 1:
+            if model.island_is_driven[model.dof_island[dof]] == 1:
+                state.acceleration_change[dof, block] = started * (mean - work.acceleration_history[dof, worker])
 
-    The smooth acceleration is without the impulses of stops. In the first step of an environment, which no earlier
-    motion predicts, it is also without nearly all other rows, and less by what springs and dampers take away within the
-    step. Of a dof on which a stop acts it is the actual acceleration, clamped between zero and the smooth one. Where no
-    stop acts it is what the step does: not to find it there
-    from the rows takes 4 % off a step of a hand with tendons.
+
+@wp.func
+def find_stops(model: ModelArrays, work: WorkArrays, smooth: Array, started: Real, worker: int, h: Real):
+    """Write the islands in which stops act, and to `smooth` the accelerations without their impulses.
+
+    In the first step of an environment, which no earlier motion predicts and which has not `started`, these are also
+    without nearly all other rows. Says whether a stop acts anywhere; else nothing is written to `smooth`.
     """
     one = real(1.0, h)
     zero = real(0.0, h)
-    started = state.started[0, block]
     rate = started / h
     most = one - started
     for island in range(model.island_count):
@@ -150,23 +162,35 @@ def keep_smooth_acceleration(
     is_stopped = any_positive(most)
     if is_stopped:
         for dof in range(model.dof_count):
-            work.v_free[dof, worker] = work.vdot[dof, worker]
-        add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, worker)
-    per_second = one / h
-    weight = one / real(float(substeps), h)
-    for dof in range(model.dof_count):
-        mean = (work.v_next[dof, worker] - work.v[dof, worker]) * per_second
-        if is_stopped:
-            stopped = work.stop_acts[model.dof_island[dof], worker]
-            smooth = work.v_free[dof, worker] * where_positive(started, one, what_goes_on(model, work, dof, worker, h))
-            mean = where_positive(stopped, nearer(mean, smooth), mean)
-        mean = weight * mean
-        if substep > 0:
-            mean = mean + state.smooth_acceleration[dof, block]
-        state.smooth_acceleration[dof, block] = mean
-        if model.driven == 1:
-            if model.island_is_driven[model.dof_island[dof]] == 1:
-                state.acceleration_change[dof, block] = started * (mean - work.acceleration_history[dof, worker])
+            smooth[dof, worker] = work.vdot[dof, worker]
+        add_responses(model, work, work.smooth, 0, model.stop_row, smooth, worker)
+    return is_stopped
+
+
+@wp.func
+def smooth_acceleration(
+    model: ModelArrays,
+    work: WorkArrays,
+    smooth: Array,
+    dof: int,
+    started: Real,
+    is_stopped: bool,
+    worker: int,
+    h: Real,
+):
+    """The acceleration without the impulses of stops, after `find_stops`.
+
+    In the first step it is also less by what springs and dampers take away within the step. Of a dof on which a stop
+    acts it is the actual acceleration, clamped between zero and the smooth one. Where no stop acts it is what the step
+    does: not to find it there from the rows takes 4 % off a step of a hand with tendons.
+    """
+    one = real(1.0, h)
+    mean = (work.v_next[dof, worker] - work.v[dof, worker]) * (one / h)
+    if is_stopped:
+        stopped = work.stop_acts[model.dof_island[dof], worker]
+        free = smooth[dof, worker] * where_positive(started, one, what_goes_on(model, work, dof, worker, h))
+        mean = where_positive(stopped, nearer(mean, free), mean)
+    return mean
 
 
 @wp.func

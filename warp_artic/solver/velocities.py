@@ -169,7 +169,9 @@ def solve_velocities(
                     continues = 1
                 if expectations < most:
                     expectations += 1
-                    expect_velocities(model, control, work, block, worker, h, step, has_middle, expectations)
+                    expect_velocities(
+                        model, control, work, block, worker, h, step, has_middle, expectations, plan.substeps
+                    )
                     is_unsolved = any_positive(largest_of_islands(model, work.is_solved_again, worker))
                     if is_unsolved:
                         is_placed = 0
