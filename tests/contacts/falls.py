@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.contact_stages import ContactScene, box, sphere
@@ -77,3 +79,29 @@ def _joint(kind: str, name: str, places, parent: int, child: int, more: str) -> 
         f"point3f physics:localPos0 = {tuple((middle - places[parent]).tolist())}\n"
         f"point3f physics:localPos1 = {tuple((middle - places[child]).tolist())}\n{more}}}\n"
     )
+
+
+def jammed_arm(friction: float) -> ContactScene:
+    """A ball with an arm of two crossed hinges whose end, a box, is in the ball at the start."""
+    places = {"ball": (0.0, 0.0, 0.2), "arm": (0.15, 0.0, 0.2), "tip": (0.2, 0.0, 0.1)}
+    turning = np.array([0.7, 1.0, 0.4])
+    solids = [
+        sphere("ball", 0.2, places["ball"]),
+        box("arm", (0.04, 0.02, 0.02), places["arm"]),
+        box("tip", (0.02, 0.02, 0.04), places["tip"], mass=1.5),
+    ]
+    moving = [
+        replace(one, turning=tuple(turning), velocity=tuple(np.cross(turning, np.array(one.position))))
+        for one in solids
+    ]
+    joints = ""
+    for number, (inner, outer, axis, anchor) in enumerate(
+        (("ball", "arm", "Y", (0.05, 0.0, 0.2)), ("arm", "tip", "X", (0.2, 0.0, 0.2)))
+    ):
+        ends = [tuple(np.subtract(anchor, places[name]).tolist()) for name in (inner, outer)]
+        joints += (
+            f'def PhysicsRevoluteJoint "hinge{number}" {{\nuniform token physics:axis = "{axis}"\n'
+            f"rel physics:body0 = </World/{inner}>\nrel physics:body1 = </World/{outer}>\n"
+            f"point3f physics:localPos0 = {ends[0]}\npoint3f physics:localPos1 = {ends[1]}\n}}\n"
+        )
+    return ContactScene(solids=moving, joints=joints, friction=friction)

@@ -5,6 +5,11 @@ its response. Of a point of contact it takes the normal, and then both tangents,
 them in reversed order first, then in order, so that what comes last has the last word: a sweep in both directions
 leaves a real share below one of each error, and what many coupled rows leave of their errors in a step dies out in the
 following ones, where sweeps in one direction can make it grow.
+
+Impulses z of rows of given bounds b minimize  f = z^T (G + R) z / 2 + z^T (y_free - b),  with f = 0 without impulses,
+and each change of one row lowers f. But contacts begin with their impulses of the step before, and where these are of
+bodies that are jammed with much friction, f > 0 there may be more than sweeps take back: each step would then add
+energy. So changes of f are added up, and islands that end with f > 0 are solved again without those impulses.
 """
 
 import warp as wp
@@ -32,17 +37,65 @@ from warp_artic.model.families import IS_CONTACT, has_trait
 def solve_pgs(model: ModelArrays, work: WorkArrays, worker: int, iterations: int):
     """Solve the active rows one after the other, back and there, `iterations` times."""
     for sweep in range(2 * iterations):
-        sweep_rows(model, work, worker, sweep % 2)
+        sweep_rows(model, work, worker, sweep % 2, 0)
 
 
 @wp.func
 def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, iterations: int):
     """The same, where there are points of contact: these in the same order among themselves, after the other rows."""
+    zero = real(0.0, work.v_next[0, worker])
+    for island in range(model.island_count):
+        work.sweep_objective[island, worker] = zero
+        work.sweep_changes[island, worker] = zero
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
+    sweep_both_ways(model, work, worker, iterations)
+    if find_increase(model, work, worker):
+        for row in range(model.row_count):
+            takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
+            if any_positive(takes * absolute(work.impulse[row, worker])):
+                take_impulse(model, work, row, zero, takes, worker)
+        sweep_both_ways(model, work, worker, iterations)
+        for island in range(model.island_count):
+            work.environment_mask[island, worker] = work.sweep_mask[island, worker]
+
+
+@wp.func
+def sweep_both_ways(model: ModelArrays, work: WorkArrays, worker: int, iterations: int):
+    """Sweep over all active rows, back and there."""
     for sweep in range(2 * iterations):
-        sweep_rows(model, work, worker, sweep % 2)
+        sweep_rows(model, work, worker, sweep % 2, 1)
         sweep_contacts(model, work, worker, sweep % 2)
+
+
+@wp.func
+def find_increase(model: ModelArrays, work: WorkArrays, worker: int):
+    """Leave only islands to be solved in which sweeps ended with f > 0; says whether there are any.
+
+    `work.sweep_mask` remembers the others. If there are none, all is as it was.
+    """
+    worst = real(0.0, work.v_next[0, worker])
+    for island in range(model.island_count):
+        known = real(16.0, worst) * model.rounding[0, 0] * work.sweep_changes[island, worker]
+        above = work.sweep_objective[island, worker] - known
+        work.sweep_objective[island, worker] = above
+        worst = maximum(worst, above * work.environment_mask[island, worker])
+    found = any_positive(worst)
+    if found:
+        for island in range(model.island_count):
+            mask = work.environment_mask[island, worker]
+            work.sweep_mask[island, worker] = mask
+            above = work.sweep_objective[island, worker]
+            work.environment_mask[island, worker] = where_positive(above, mask, mask - mask)
+    return found
+
+
+@wp.func
+def add_to_objective(model: ModelArrays, work: WorkArrays, row: int, change: Real, worker: int):
+    """Count a change of f in the island of a row."""
+    island = model.row_island[row]
+    work.sweep_objective[island, worker] = work.sweep_objective[island, worker] + change
+    work.sweep_changes[island, worker] = work.sweep_changes[island, worker] + absolute(change)
 
 
 @wp.func
@@ -50,9 +103,18 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, worker: in
     """Begin with the impulse of the step before, where a direction of a point of contact has none yet."""
     takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
     if any_positive(takes):
+        item = model.row_item[row]
         z = work.impulse[row, worker]
-        before = work.contact_start[model.row_item[row], worker]
-        take_direction(model, work, row, before, where_positive(absolute(z), z - z, takes), worker)
+        zero = z - z
+        takes = where_positive(absolute(z), zero, takes)
+        target = zero
+        if item % 3 == 0:
+            target = work.contact_speed[item // 3, worker]
+        before = where_positive(takes, work.contact_start[item, worker], zero)
+        y = velocity_after(model, work, row, worker) - target
+        change = before * (y + real(0.5, z) * contact_gives(model, work, row, worker) * before)
+        add_to_objective(model, work, row, change, worker)
+        take_impulse(model, work, row, before, takes, worker)
 
 
 @wp.func
@@ -72,35 +134,75 @@ def sweep_contact(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     item = model.row_item[row]
     takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
     zero = takes - takes
-    one = real(1.0, takes)
     old = work.impulse[row, worker]
-    z = sweep_direction(model, work, row, work.contact_speed[item // 3, worker], worker)
-    z = where_positive(takes, maximum(z, zero), old)
+    gives = contact_gives(model, work, row, worker)
+    y = velocity_after(model, work, row, worker) - work.contact_speed[item // 3, worker]
+    y = y + (gives - row_response(model, work, row, worker)) * old
+    per = where_positive(gives, real(1.0, takes) / where_positive(gives, gives, real(1.0, takes)), zero)
+    z = where_positive(takes, where_positive(gives, maximum(old - y * per, zero), zero), old)
+    add_to_objective(model, work, row, (z - old) * (y + real(0.5, z) * gives * (z - old)), worker)
     work.impulse[row, worker] = z
     apply_impulse(model, work, row, worker, z - old)
-    z_1 = sweep_direction(model, work, row + 1, zero, worker)
-    z_2 = sweep_direction(model, work, row + 2, zero, worker)
-    most = work.contact_friction[item // 3, worker] * z
+    sweep_friction(model, work, row, work.contact_friction[item // 3, worker] * z, takes, worker)
+
+
+@wp.func
+def sweep_friction(model: ModelArrays, work: WorkArrays, row: int, most: Real, takes: Real, worker: int):
+    """Solve both tangents of a point together, or where that is beyond the cone go against the slip, onto it.
+
+    The step against the slip is that of the largest response, which no direction overshoots.
+    """
+    zero = takes - takes
+    one = real(1.0, takes)
+    old_1 = work.impulse[row + 1, worker]
+    old_2 = work.impulse[row + 2, worker]
+    y_1 = velocity_after(model, work, row + 1, worker)
+    y_2 = velocity_after(model, work, row + 2, worker)
+    G_11 = row_response(model, work, row + 1, worker)
+    G_22 = row_response(model, work, row + 2, worker)
+    G_12 = response_along(model, work, row + 1, row + 2, worker)
+    half = real(0.5, one) * (G_11 - G_22)
+    response = real(0.5, one) * (G_11 + G_22) + sqrt(half * half + G_12 * G_12)
+    determinant = G_11 * G_22 - G_12 * G_12
+    is_whole = determinant - model.rounding[0, 0] * response * response
+    per = where_positive(is_whole, one / where_positive(is_whole, determinant, one), zero)
+    z_1 = old_1 - (G_22 * y_1 - G_12 * y_2) * per
+    z_2 = old_2 - (G_11 * y_2 - G_12 * y_1) * per
+    outside = where_positive(is_whole, sqrt(z_1 * z_1 + z_2 * z_2) - most, one)
+    per = where_positive(response, one / where_positive(response, response, one), zero)
+    z_1 = where_positive(outside, where_positive(response, old_1 - y_1 * per, zero), z_1)
+    z_2 = where_positive(outside, where_positive(response, old_2 - y_2 * per, zero), z_2)
     size = sqrt(z_1 * z_1 + z_2 * z_2)
     share = where_positive(size - most, most / where_positive(size, size, one), one)
-    take_direction(model, work, row + 1, z_1 * share, takes, worker)
-    take_direction(model, work, row + 2, z_2 * share, takes, worker)
+    dz_1 = where_positive(takes, z_1 * share - old_1, zero)
+    dz_2 = where_positive(takes, z_2 * share - old_2, zero)
+    bend = real(0.5, one) * (G_11 * dz_1 * dz_1 + G_22 * dz_2 * dz_2) + G_12 * dz_1 * dz_2
+    add_to_objective(model, work, row, dz_1 * y_1 + dz_2 * y_2 + bend, worker)
+    take_impulse(model, work, row + 1, z_1 * share, takes, worker)
+    take_impulse(model, work, row + 2, z_2 * share, takes, worker)
 
 
 @wp.func
-def sweep_direction(model: ModelArrays, work: WorkArrays, row: int, target: Real, worker: int):
-    """The impulse that solves one direction of a point of contact alone, without a bound."""
-    item = model.row_item[row]
-    r = row_response(model, work, row, worker)
-    # What a row gives way by for the sake of a direct solution is not wanted here.
-    gives = r + work.compliance[row, worker] - work.contact_give[item, worker]
-    missing = target - velocity_after(model, work, row, worker) + r * work.impulse[row, worker]
-    return where_positive(gives, missing / gives, r - r)
+def response_along(model: ModelArrays, work: WorkArrays, row: int, other: int, worker: int):
+    """The velocity of a row that a unit impulse along another one causes, by all its responses."""
+    response = model.row_response_index[other] * model.dof_count
+    start = model.row_term[row]
+    r = work.J[start, worker] * work.response[response + model.term_dof[start], worker]
+    for term in range(start + 1, start + model.row_terms[row]):
+        r = r + work.J[term, worker] * work.response[response + model.term_dof[term], worker]
+    return r
 
 
 @wp.func
-def take_direction(model: ModelArrays, work: WorkArrays, row: int, z: Real, takes: Real, worker: int):
-    """Give a tangent its impulse where `takes`."""
+def contact_gives(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """G + R of a direction of a point, without what it gives way by for the sake of a direct solution."""
+    soft = work.compliance[row, worker] - work.contact_give[model.row_item[row], worker]
+    return row_response(model, work, row, worker) + soft
+
+
+@wp.func
+def take_impulse(model: ModelArrays, work: WorkArrays, row: int, z: Real, takes: Real, worker: int):
+    """Give a row its impulse where `takes`."""
     old = work.impulse[row, worker]
     impulse = where_positive(takes, z, old)
     work.impulse[row, worker] = impulse
@@ -108,8 +210,11 @@ def take_direction(model: ModelArrays, work: WorkArrays, row: int, z: Real, take
 
 
 @wp.func
-def sweep_rows(model: ModelArrays, work: WorkArrays, worker: int, forward: int):
-    """Solve the active rows one after the other, in order or, if `forward` is 0, in reversed order."""
+def sweep_rows(model: ModelArrays, work: WorkArrays, worker: int, forward: int, counts: int):
+    """Solve the active rows one after the other, in order or, if `forward` is 0, in reversed order.
+
+    Those of contacts are left out; f is counted if `counts` is 1.
+    """
     last = model.row_count - 1
     for k in range(model.row_count):
         row = forward * k + (1 - forward) * (last - k)
@@ -129,5 +234,19 @@ def sweep_rows(model: ModelArrays, work: WorkArrays, worker: int, forward: int):
                 work.impulse_bounds[2 * row + 1, worker],
             )
             impulse = where_positive(active * mask, solved, old)
+            if counts == 1:
+                add_row_to_objective(model, work, row, y_free, r, old, impulse, worker)
             work.impulse[row, worker] = impulse
             apply_impulse(model, work, row, worker, impulse - old)
+
+
+@wp.func
+def add_row_to_objective(
+    model: ModelArrays, work: WorkArrays, row: int, y_free: Real, r: Real, old: Real, new: Real, worker: int
+):
+    """Count what a change of the impulse of a row changes of f; it pushes towards the bound on its own side."""
+    dz = new - old
+    mean = real(0.5, dz) * (new + old)
+    bound = where_positive(mean, work.velocity_bounds[2 * row, worker], work.velocity_bounds[2 * row + 1, worker])
+    change = dz * (y_free - bound + (r + work.compliance[row, worker]) * mean)
+    add_to_objective(model, work, row, where_positive(absolute(dz), change, dz), worker)
