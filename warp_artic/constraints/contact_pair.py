@@ -9,8 +9,8 @@ is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and th
     new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
     contact, overlap  b = share min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1),  with the share by
                       the lever that joints leave the point (`constraints.contact_lever`)
-    deep, jointed     b = 0 where |g_0| > deep, on a tree with joints: positions are moved apart by h times that speed,
-                      and no velocity lasts (`constraints.overlap_projection`)
+    deep overlap      b = 0 where |g_0| > deep, or where b would be more than |gravity| h: positions are moved apart by
+                      h times that speed, and no velocity lasts (`constraints.overlap_projection`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
     landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints and several points without e
@@ -43,7 +43,7 @@ import warp as wp
 
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_bias import DEEP, limit_bias, measure_bias
-from warp_artic.constraints.contact_lever import LEAST_LEVER, is_of_single_bodies, lever_share, reach_of_path
+from warp_artic.constraints.contact_lever import LEAST_LEVER, lever_share, reach_of_path
 from warp_artic.constraints.contact_motion import (
     acceleration_before,
     add_bias,
@@ -230,21 +230,20 @@ def set_normal_row(
     jointed = where_positive(reach, reach, one)
     share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
     back = back * share
-    parts = where_positive(depth - one, acts, zero) * where_positive(neg(gap), one, zero)
+    g = load_vec3(model.gravity, 0, block)
+    fall = sqrt(dot(g, g)) * h
+    parts = where_positive(maximum(depth - one, back - fall), acts, zero) * where_positive(neg(gap), one, zero)
     parts = where_positive(is_finite(model.contact_stiffness[pair, block]), zero, parts)
-    if is_of_single_bodies(model, row):
-        parts = where_positive(reach, parts, zero)
     work.contact_way_back[point, worker] = parts * back * h
     back = where_positive(parts, zero, back)
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
     resting = where_positive(gap, closes, back)
-    g = load_vec3(model.gravity, 0, block)
     e = model.contact_restitution[pair, block]
     # The impulse of an impact in the step before is not counted as one at rest, where something bounces.
     held = where_positive(
         where_positive(e, work.contact_hit_before[point, worker], zero), zero, maximum(dot(n, before), zero)
     )
-    still = (absolute(a) + sqrt(dot(g, g))) * h + G_nn * held
+    still = absolute(a) * h + fall + G_nn * held
     hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, acts, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
     bounce = e * (u - a * tau) + a * (h - tau)

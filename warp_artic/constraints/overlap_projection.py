@@ -1,8 +1,9 @@
-"""Shapes of jointed bodies that overlap after a step, moved apart without a velocity that lasts.
+"""Shapes that overlap, moved apart at the end of a step without a velocity that lasts.
 
-Joints, their limits and other contacts may leave an overlap no way out. A velocity against it would throw the mechanism
-again in every step, each time with more energy. So points that are deep in another shape are held at y_n >= 0, and the
-way w that `constraints.contact_pair` wants back in a step is a change of positions d, by impulses z of normals and s of
+A velocity that takes back a deep overlap within a step throws bodies that are placed in each other, the higher the
+shorter the step. And where joints, their limits and other contacts leave an overlap no way out, it would do so again in
+every step, each time with more energy. So points that are deep in another shape are held at y_n >= 0, and the way w
+that `constraints.contact_pair` wants back in a step is a change of positions d, by impulses z of normals and s of
 limits and e of loops, mimic joints and gears,
     d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = - C
 with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
