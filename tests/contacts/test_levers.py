@@ -9,8 +9,8 @@ from pxr import Usd, UsdGeom, UsdPhysics
 import warp_artic as wa
 from tests.contact_stages import STILL, ContactScene, box, sphere
 from tests.contacts.motion import DT, PRECISIONS, simulation
+from warp_artic.constraints.contact_law import NORMAL_GIVE
 from warp_artic.constraints.contact_lever import LEVER, YIELD
-from warp_artic.constraints.contact_pair import NORMAL_GIVE
 
 SCENES = Path(__file__).parents[2] / "samples" / "scenes"
 SOLVERS = ("direct", "pgs")

@@ -49,7 +49,7 @@ def load_contact_velocities(
     zero = real(0.0, model.gravity[0, block])
     work.measures_bias[0, worker] = zero + real(float(has_middle), zero)
     for island in range(model.island_count):
-        work.is_jammed[island, worker] = zero
+        work.is_deep[island, worker] = zero
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
@@ -59,7 +59,7 @@ def load_contact_velocities(
             gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[pair, block]
             deeper = where_positive(work.contact_near[point, worker], deep - gap, zero)
             island = model.row_island[row]
-            work.is_jammed[island, worker] = maximum(work.is_jammed[island, worker], deeper)
+            work.is_deep[island, worker] = maximum(work.is_deep[island, worker], deeper)
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]
         if any_positive(near):
@@ -88,7 +88,7 @@ def limit_bias(
     """Write how much of c may act at a point whose normal has the row, for the rate `free` of J v without impulses."""
     zero = real(0.0, h)
     G = work.row_delassus[row, worker]
-    pressed = where_positive(work.is_jammed[model.row_island[row], worker], zero, pressing(work, point, worker))
+    pressed = where_positive(work.is_deep[model.row_island[row], worker], zero, pressing(work, point, worker))
     if model.contact_is_given[model.contact_of_point[point]] == 1:
         pressed = zero
     work.contact_most_bias[point, worker] = where_positive(pressed, absolute(free) + gravity + G * pressed / h, zero)

@@ -1,13 +1,13 @@
 """How impacts of contacts change the path of a midpoint step.
 
 What an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by that part of it, instead
-of the weight of their dofs (`constraints.contact_pair`). In islands that land the whole step moves with v+.
+of the weight of their dofs (`constraints.contact_law`). In islands that land the whole step moves with v+.
 """
 
 import warp as wp
 
+from warp_artic.constraints.contact_law import contact_direction
 from warp_artic.constraints.contact_lever import is_of_single_bodies
-from warp_artic.constraints.contact_pair import contact_direction
 from warp_artic.constraints.rows import add_responses
 from warp_artic.constraints.tied_path import tie_path
 from warp_artic.math.numbers import (  # noqa: F401 (operators)

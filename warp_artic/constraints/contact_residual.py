@@ -3,7 +3,7 @@
     normal:    G_nn |z_n - max(0, z_n - (y_n + C z_n - b) / G_nn)|,   C that of a spring or a deep overlap, else zero
     friction:  G_tt |z_t - w|,  w the nearest to z_t - y_t / G_tt with |w| <= mu z_n
 
-They are zero where y and z obey the law (`constraints.contact_pair`), and else about as large as the velocity that is
+They are zero where y and z obey the law (`constraints.contact_law`), and else about as large as the velocity that is
 wrong. What rows give way by for the sake of a solver is part of it. Impacts that were passed on have no single law.
 """
 

@@ -91,6 +91,13 @@ def row_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     return found
 
 
+PAIR_TABLES = (
+    *("link0", "link1", "meet", "first", "points", "kind0", "kind1", "hull0", "hull0_count", "hull1", "hull1_count"),
+    *("sense", "patch", "seam", "seams", "one_sided", "motion0", "motion1", "is_given"),
+)
+"""Names of what `pair_structure` has of each pair, in its order."""
+
+
 def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
     these are the other way round than it has them, which side is a patch of a surface, with its seams, and of each

@@ -3,7 +3,7 @@
 A velocity that takes back a deep overlap within a step throws bodies that are placed in each other, the higher the
 shorter the step. And where joints, their limits and other contacts leave an overlap no way out, it would do so again in
 every step, each time with more energy. So points that are deep in another shape are held at y_n >= 0, and the way w
-that `constraints.contact_pair` wants back in a step is a change of positions d, by impulses z of normals and s of
+that `constraints.contact_law` wants back in a step is a change of positions d, by impulses z of normals and s of
 limits and e of loops, mimic joints and gears,
     d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = - C
 with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
@@ -46,7 +46,7 @@ SWEEPS = wp.constant(8)
 
 
 @wp.func
-def part_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+def project_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Move the joints of islands in which a point is to go back by the ways of their points."""
     if find_deep_islands(model, work, worker):
         for dof in range(model.dof_count):
@@ -61,15 +61,15 @@ def part_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int)
             if model.tying_rows > 0:
                 for row in range(model.stop_row):
                     keep_tied(model, work, row, block, worker)
-        tie_way(model, work, block, worker)
+        tie_change(model, work, block, worker)
         move_masked(model, work, block, worker)
 
 
 @wp.func
-def way_back(model: ModelArrays, work: WorkArrays, point: int, worker: int):
+def gap_change(model: ModelArrays, work: WorkArrays, point: int, worker: int):
     """How far a point is to be moved apart; zero where it is not near."""
     near = work.contact_near[point, worker]
-    return where_positive(near, work.contact_way_back[point, worker], near - near)
+    return where_positive(near, work.contact_gap_change[point, worker], near - near)
 
 
 @wp.func
@@ -80,7 +80,7 @@ def find_deep_islands(model: ModelArrays, work: WorkArrays, worker: int):
         work.environment_mask[island, worker] = real(0.0, work.v_next[0, worker])
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
-        way = way_back(model, work, model.row_item[row] // 3, worker)
+        way = gap_change(model, work, model.row_item[row] // 3, worker)
         if any_positive(way):
             found = bool(True)
             island = model.row_island[row]
@@ -96,7 +96,7 @@ def push_apart(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
     mask = work.contact_near[point, worker] * work.environment_mask[model.row_island[row], worker]
     if any_positive(mask):
         zero = mask - mask
-        way = way_back(model, work, point, worker)
+        way = gap_change(model, work, point, worker)
         least = where_positive(way, way, neg(maximum(gap_before(model, work, row, block, worker), zero)))
         prepare_response(model, work, row, worker)
         give = work.contact_give[3 * point, worker] + real(YIELD, mask) * work.contact_reach[point, worker]
@@ -148,7 +148,7 @@ def limit_range(model: ModelArrays, work: WorkArrays, row: int, block: int, work
 
 
 @wp.func
-def tie_way(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+def tie_change(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Have the dofs move as the rows let them that tie dofs together, and no further than other limits let them."""
     one = real(1.0, work.v_next[0, worker])
     zero = one - one

@@ -98,7 +98,7 @@ def island_types(precision: str) -> SimpleNamespace:
         free: wp.array(dtype=T)  # velocities after it without contacts
         v: wp.array(dtype=T)  # velocities
         path: wp.array(dtype=T)  # what they move by; in the end, more than the mean of velocities does
-        parted: wp.array(dtype=T)  # what overlaps of jointed bodies add to that
+        projected: wp.array(dtype=T)  # what overlaps of jointed bodies add to that
         inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
         mobility: wp.array(dtype=T)  # of each dof that of M^-1 on its diagonal, as if constraints held nothing
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
@@ -126,8 +126,8 @@ def island_types(precision: str) -> SimpleNamespace:
         normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
         across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
         reach: wp.array(dtype=T)  # what `normal` could be in any direction, by joints of both sides
-        way: wp.array(dtype=T)  # by which positions are to be moved apart at least [m]
-        parting: wp.array(dtype=T)  # its impulse in that, by time
+        gap_change: wp.array(dtype=T)  # by which positions are to be moved apart at least [m]
+        projection: wp.array(dtype=T)  # its impulse in that, by time
         first_dof: wp.array(dtype=int)  # of the mechanism of the first side among all dofs, and how many it has
         first_dofs: wp.array(dtype=int)
         second_dof: wp.array(dtype=int)  # of the second one, where that is another mechanism

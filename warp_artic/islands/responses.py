@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_law import SLIDES
 from warp_artic.constraints.contact_lever import LEAST_LEVER, reach_of_dof
-from warp_artic.constraints.contact_pair import SLIDES
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.math.numbers import vec3

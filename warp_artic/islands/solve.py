@@ -11,7 +11,7 @@ g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from
     overlap     b = min(- s g, depenetration speed), a spring and damper with s, c and m (`softness`)
     impact      y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
                 b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
-    deep, of trees with joints, by more than PARTED: b = 0
+    deep, of trees with joints, by more than PROJECTED: b = 0
     soft        z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
 What is deep and jointed is moved apart in the end of the step by a change of positions d, which leaves no velocity, as
 `constraints.overlap_projection` says; limits of joints have no part in it here, which hold their joints afterwards.
@@ -41,7 +41,7 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
-PARTED = wp.constant(0.1)
+PROJECTED = wp.constant(0.1)
 """Overlap, as a share of half of the thinner shape, from which on jointed bodies are moved apart: what is less bears
 loads by its bias, since impulses do not know how drives give way."""
 NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
@@ -149,11 +149,11 @@ def solve_kernel(precision: str) -> wp.Kernel:
         turn(movers, points, point, found - z)
 
     @wp.func
-    def is_parted(colliders: Colliders, points: Points, point: int, gap: T):
+    def is_projected(colliders: Colliders, points: Points, point: int, gap: T):
         """Whether a point is deep in another shape, on a tree with joints, and rigid."""
         i = points.first[point]
         j = points.second[point]
-        deep = T(PARTED) * wp.min(colliders.thickness[i], colliders.thickness[j])
+        deep = T(PROJECTED) * wp.min(colliders.thickness[i], colliders.thickness[j])
         is_soft = wp.isfinite(colliders.stiffness[colliders.surface[i] * colliders.surfaces + colliders.surface[j]])
         return points.reach[point] > T(0.0) and gap < -deep and not is_soft
 
@@ -180,21 +180,21 @@ def solve_kernel(precision: str) -> wp.Kernel:
         dof_b = points.second_dof[point]
         n_b = points.second_dofs[point]
         give = T(YIELD) * points.reach[point]
-        z = points.parting[point]
-        missing = points.way[point] - give * z
+        z = points.projection[point]
+        missing = points.gap_change[point] - give * z
         for d in range(n_a):
-            missing -= points.J[term + d][0] * movers.parted[dof_a + d]
+            missing -= points.J[term + d][0] * movers.projected[dof_a + d]
         for d in range(n_b):
-            missing -= points.J[term + n_a + d][0] * movers.parted[dof_b + d]
+            missing -= points.J[term + n_a + d][0] * movers.projected[dof_b + d]
         found = wp.max(z + missing / (points.normal[point][0] + give), T(0.0))
-        points.parting[point] = found
+        points.projection[point] = found
         for d in range(n_a):
-            movers.parted[dof_a + d] = movers.parted[dof_a + d] + points.Y[term + d][0] * (found - z)
+            movers.projected[dof_a + d] = movers.projected[dof_a + d] + points.Y[term + d][0] * (found - z)
         for d in range(n_b):
-            movers.parted[dof_b + d] = movers.parted[dof_b + d] + points.Y[term + n_a + d][0] * (found - z)
+            movers.projected[dof_b + d] = movers.projected[dof_b + d] + points.Y[term + n_a + d][0] * (found - z)
 
     @wp.func
-    def part_overlaps(
+    def project_overlaps(
         colliders: Colliders, movers: Movers, points: Points, islands: Islands, env: int, island: int, h: T
     ):
         """Add to paths what jointed bodies are moved apart by."""
@@ -203,20 +203,20 @@ def solve_kernel(precision: str) -> wp.Kernel:
         for place in range(islands.point_start[base], islands.point_start[base + 1]):
             point = islands.points[place]
             gap = gap_along(movers, points, point, h)
-            points.parting[point] = T(0.0)
-            points.way[point] = -wp.max(gap, T(0.0))
-            if is_parted(colliders, points, point, gap) and points.normal[point][0] > T(0.0):
+            points.projection[point] = T(0.0)
+            points.gap_change[point] = -wp.max(gap, T(0.0))
+            if is_projected(colliders, points, point, gap) and points.normal[point][0] > T(0.0):
                 found = bool(True)
                 deepest = wp.min(
                     colliders.depenetration[points.first[point]], colliders.depenetration[points.second[point]]
                 )
                 share = lever_share(points.normal[point][0], points.reach[point])
-                points.way[point] = wp.min(T(-0.5) * gap, deepest * h) * share
+                points.gap_change[point] = wp.min(T(-0.5) * gap, deepest * h) * share
         if found:
             for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
                 first = first_dof(movers, env, islands.movers[place])
                 for dof in range(first, first + movers.dofs[islands.movers[place]]):
-                    movers.parted[dof] = T(0.0)
+                    movers.projected[dof] = T(0.0)
             for _ in range(SWEEPS_APART):
                 for place in range(islands.point_start[base], islands.point_start[base + 1]):
                     if points.normal[islands.points[place]][0] > T(0.0):
@@ -224,7 +224,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
                 first = first_dof(movers, env, islands.movers[place])
                 for dof in range(first, first + movers.dofs[islands.movers[place]]):
-                    movers.path[dof] = movers.path[dof] + movers.parted[dof]
+                    movers.path[dof] = movers.path[dof] + movers.projected[dof]
 
     @wp.func
     def solve_point(
@@ -271,7 +271,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             c = give / (normal[0] + give)
         elif gap > T(0.0):
             bias = -gap / k
-        elif is_biased == 1 and not is_parted(colliders, points, point, gap):
+        elif is_biased == 1 and not is_projected(colliders, points, point, gap):
             deepest = wp.min(colliders.depenetration[i], colliders.depenetration[j])
             bias = wp.min(-gap * soft.s, deepest)
             m = soft.m * lever_share(normal[0], points.reach[point])
@@ -470,7 +470,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                         point = islands.points[place]
                         points.world[point] = points.world[point] + points.z[point]
                         points.turn_world[point] = points.turn_world[point] + points.turn[point]
-                part_overlaps(colliders, movers, points, islands, env, island, h)
+                project_overlaps(colliders, movers, points, islands, env, island, h)
                 finish(movers, points, islands, env, island, h)
             for place in range(begin, end):
                 add_to_bodies(colliders, bodies, points, islands.points[place], T(1.0) / h)

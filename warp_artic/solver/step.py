@@ -25,7 +25,7 @@ from warp_artic.constraints.contact_residual import measure_residuals
 from warp_artic.constraints.dof_weights import set_dof_weights
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.limit_projection import hold_limits
-from warp_artic.constraints.overlap_projection import part_overlaps
+from warp_artic.constraints.overlap_projection import project_overlaps
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     add,
@@ -195,7 +195,7 @@ def move(
     if is_corrected:
         take_corrected(model, state, work, block, worker)
     if model.contact_count > 0:
-        part_overlaps(model, work, block, worker)
+        project_overlaps(model, work, block, worker)
     if model.stop_row < model.row_count:
         hold_limits(model, work, block, worker, h_sub, int(substep == plan.substeps - 1))
 

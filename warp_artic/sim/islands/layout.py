@@ -139,7 +139,7 @@ class IslandLayout:
         own_movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
         own_movers.dof_count, own_movers.inverse_count = sum(dofs), sum(squares)
         own_movers.jacobian_count = jacobian_count
-        for name in ("start", "free", "v", "path", "parted", "mobility"):
+        for name in ("start", "free", "v", "path", "projected", "mobility"):
             setattr(own_movers, name, self.zeros(count * sum(dofs), types.T))
         own_movers.inverse = self.zeros(count * sum(squares), types.T)
         own_movers.jacobian = self.zeros(count * jacobian_count, types.T)

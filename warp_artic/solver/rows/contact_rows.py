@@ -1,7 +1,7 @@
 """What the solvers of contacts ask of gathered rows: which are of points, how far friction is used, what is missing.
 
 Rows of contacts give way by R times what their impulses differ from anchors, so that supports share loads
-(`constraints.contact_pair`). Where it is known which points push and stick, velocities follow from linear equations
+(`constraints.contact_law`). Where it is known which points push and stick, velocities follow from linear equations
 with a small part of R and without an anchor, which are solved twice, for what each answer leaves: proximal steps, which
 leave what redundant points share as it was.
 """

@@ -11,7 +11,7 @@ until z = x and z stays. What is nearest is, for velocity bounds [lower, upper] 
 obeys the cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow
 what is left of both conditions. The rows of a point have the same, as the cone is one of all three.
 
-Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_pair`).
+Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_law`).
 """
 
 import warp as wp

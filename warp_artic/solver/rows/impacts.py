@@ -4,7 +4,7 @@ A body that an impact sets in motion may strike another one that it touches alre
 first. Newton's law of restitution for all contacts at once would have a whole row of touching balls take part in the
 first impact. So impacts of an island in which something may bounce are passed on in rounds, each from the velocities v+
 that the impulses so far leave:
-    round 1     points with an impact of their own (`constraints.contact_pair`) and no others
+    round 1     points with an impact of their own (`constraints.contact_law`) and no others
     then        points whose gap closes before the end of the step, now with an impact
 The impulses of a round are given from then on. With the gap G that the path so far leaves at the end of the step, the
 closing speed u+ there, and the acceleration a_n without rows along n, a gap closes for the time r before the end, at
