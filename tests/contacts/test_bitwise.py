@@ -5,7 +5,7 @@ import pytest
 
 import warp_artic as wa
 from tests.contact_stages import ContactScene, box, capsule, cone, cylinder, sphere
-from tests.contacts.falls import chain, tree
+from tests.contacts.falls import chain, jammed_arm, tree
 from tests.contacts.motion import simulation
 
 SOLIDS = [
@@ -56,7 +56,9 @@ def test_each_environment_does_what_it_does_alone(precision, variant, solver, tu
 
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-@pytest.mark.parametrize("scene", [chain(0), tree(6), tree(11, "loop")], ids=["chain", "tree", "loop"])
+@pytest.mark.parametrize(
+    "scene", [chain(0), tree(6), tree(11, "loop"), jammed_arm(1.0)], ids=["chain", "tree", "loop", "jam"]
+)
 def test_jointed_bodies_do_what_they_do_alone(scene, precision, solver):
     """Some land, or are moved apart, while others of the same lanes are in flight."""
     options = {"precision": precision, "solver": solver, "variant": "lanes"}

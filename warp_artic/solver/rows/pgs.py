@@ -91,9 +91,10 @@ def find_increase(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def add_to_objective(model: ModelArrays, work: WorkArrays, row: int, change: Real, worker: int):
-    """Count a change of f in the island of a row."""
+def add_to_objective(model: ModelArrays, work: WorkArrays, row: int, change: Real, takes: Real, worker: int):
+    """Count a change of f in the island of a row where `takes`."""
     island = model.row_island[row]
+    change = where_positive(takes, change, takes - takes)
     work.sweep_objective[island, worker] = work.sweep_objective[island, worker] + change
     work.sweep_changes[island, worker] = work.sweep_changes[island, worker] + absolute(change)
 
@@ -113,7 +114,7 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, worker: in
         before = where_positive(takes, work.contact_start[item, worker], zero)
         y = velocity_after(model, work, row, worker) - target
         change = before * (y + real(0.5, z) * contact_gives(model, work, row, worker) * before)
-        add_to_objective(model, work, row, change, worker)
+        add_to_objective(model, work, row, change, takes, worker)
         take_impulse(model, work, row, before, takes, worker)
 
 
@@ -140,7 +141,7 @@ def sweep_contact(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     y = y + (gives - row_response(model, work, row, worker)) * old
     per = where_positive(gives, real(1.0, takes) / where_positive(gives, gives, real(1.0, takes)), zero)
     z = where_positive(takes, where_positive(gives, maximum(old - y * per, zero), zero), old)
-    add_to_objective(model, work, row, (z - old) * (y + real(0.5, z) * gives * (z - old)), worker)
+    add_to_objective(model, work, row, (z - old) * (y + real(0.5, z) * gives * (z - old)), takes, worker)
     work.impulse[row, worker] = z
     apply_impulse(model, work, row, worker, z - old)
     sweep_friction(model, work, row, work.contact_friction[item // 3, worker] * z, takes, worker)
@@ -177,7 +178,7 @@ def sweep_friction(model: ModelArrays, work: WorkArrays, row: int, most: Real, t
     dz_1 = where_positive(takes, z_1 * share - old_1, zero)
     dz_2 = where_positive(takes, z_2 * share - old_2, zero)
     bend = real(0.5, one) * (G_11 * dz_1 * dz_1 + G_22 * dz_2 * dz_2) + G_12 * dz_1 * dz_2
-    add_to_objective(model, work, row, dz_1 * y_1 + dz_2 * y_2 + bend, worker)
+    add_to_objective(model, work, row, dz_1 * y_1 + dz_2 * y_2 + bend, takes, worker)
     take_impulse(model, work, row + 1, z_1 * share, takes, worker)
     take_impulse(model, work, row + 2, z_2 * share, takes, worker)
 
@@ -249,4 +250,4 @@ def add_row_to_objective(
     mean = real(0.5, dz) * (new + old)
     bound = where_positive(mean, work.velocity_bounds[2 * row, worker], work.velocity_bounds[2 * row + 1, worker])
     change = dz * (y_free - bound + (r + work.compliance[row, worker]) * mean)
-    add_to_objective(model, work, row, where_positive(absolute(dz), change, dz), worker)
+    add_to_objective(model, work, row, change, absolute(dz), worker)
