@@ -87,3 +87,14 @@ def test_trees_with_much_friction_gain_no_energy(seed, tie, solver):
     """As much as rubber on rubber, and more."""
     motion = fall(replace(tree(seed, tie), friction=3.0), precision="float32", solver=solver)
     assert motion.energy.max() < 1.01 * motion.energy[0]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("iterations", [4, 32])
+@pytest.mark.parametrize("rate", [1000, 2000])
+def test_jams_with_short_steps_gain_no_energy(rate, iterations, precision):
+    """Links touch where their joint hardly lets them move apart: impulses had 1e9 N s, too much for rounding."""
+    one = simulation(tree(0), precision=precision, solver="pgs", dt=1.0 / rate, position_iterations=iterations)
+    energy = Motion(one.record(rate, quantities=["energy"])).energy
+    assert one.failures() == []
+    assert (np.diff(energy) < 5e-3).all()

@@ -197,7 +197,8 @@ def set_normal_row(
     back = back * share
     g = load_vec3(model.gravity, 0, block)
     fall = sqrt(dot(g, g)) * h
-    projected = where_positive(maximum(depth - one, back - fall), acts, zero) * where_positive(neg(gap), one, zero)
+    throws = minimum(back - fall, depth - real(TOUCHES, h))
+    projected = where_positive(maximum(depth - one, throws), acts, zero) * where_positive(neg(gap), one, zero)
     projected = where_positive(is_finite(model.contact_stiffness[pair, block]), zero, projected)
     work.contact_gap_change[point, worker] = projected * back * h
     back = where_positive(projected, zero, back)

@@ -6,10 +6,13 @@ them in reversed order first, then in order, so that what comes last has the las
 leaves a real share below one of each error, and what many coupled rows leave of their errors in a step dies out in the
 following ones, where sweeps in one direction can make it grow.
 
-Impulses z of rows of given bounds b minimize  f = z^T (G + R) z / 2 + z^T (y_free - b),  with f = 0 without impulses,
-and each change of one row lowers f. But contacts begin with their impulses of the step before, and where these are of
-bodies that are jammed with much friction, f > 0 there may be more than sweeps take back: each step would then add
-energy. So changes of f are added up, and islands that end with f > 0 are solved again without those impulses.
+Impulses z of rows of the bounds b minimize  f = z^T (G + R) z / 2 + z^T (y_free - b),  with f = 0 without impulses.
+With b = 0 that is the energy that they give. Contacts that rest give none, as what takes small overlaps back does less
+than gravity; so f < 0 also where b = 0 is taken for them, and their own b for those that bounce or are soft. But
+contacts begin with their impulses of the step before, and friction follows its cone: where bodies are jammed, sweeps
+may leave f > 0, and each step would add energy. So changes of f are added up. Islands that do not end with f < 0, by
+more than rounding, are solved again from no impulses; if they do so again, their impulses are made smaller, to the
+share s with the least  f = s z^T (y_free - b) + s^2 z^T (G + R) z / 2.
 """
 
 import warp as wp
@@ -50,14 +53,62 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
     sweep_both_ways(model, work, worker, iterations)
+    for island in range(model.island_count):
+        work.sweep_mask[island, worker] = work.environment_mask[island, worker]
     if find_increase(model, work, worker):
         for row in range(model.row_count):
-            takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
-            if any_positive(takes * absolute(work.impulse[row, worker])):
-                take_impulse(model, work, row, zero, takes, worker)
-        sweep_both_ways(model, work, worker, iterations)
+            scale_impulse(model, work, row, zero, worker)
         for island in range(model.island_count):
-            work.environment_mask[island, worker] = work.sweep_mask[island, worker]
+            work.sweep_objective[island, worker] = zero
+            work.sweep_changes[island, worker] = zero
+        sweep_both_ways(model, work, worker, iterations)
+        if find_increase(model, work, worker):
+            lower_objective(model, work, worker)
+    for island in range(model.island_count):
+        work.environment_mask[island, worker] = work.sweep_mask[island, worker]
+
+
+@wp.func
+def lower_objective(model: ModelArrays, work: WorkArrays, worker: int):
+    """Make the impulses of islands that are solved smaller, to where f is least, in the place of f."""
+    zero = real(0.0, work.v_next[0, worker])
+    for island in range(model.island_count):
+        work.sweep_changes[island, worker] = zero
+    for row in range(model.row_count):
+        z = work.impulse[row, worker]
+        takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker] * absolute(z)
+        if any_positive(takes):
+            slope = z * objective_slope(model, work, row, worker)
+            island = model.row_island[row]
+            total = work.sweep_changes[island, worker]
+            work.sweep_changes[island, worker] = total + where_positive(takes, slope, zero)
+    for island in range(model.island_count):
+        end = work.sweep_changes[island, worker]
+        bend = real(2.0, end) * (end - work.sweep_objective[island, worker])
+        share = where_positive(bend, (bend - end) / where_positive(bend, bend, real(1.0, end)), zero)
+        work.sweep_changes[island, worker] = maximum(share, zero)
+    for row in range(model.row_count):
+        scale_impulse(model, work, row, work.sweep_changes[model.row_island[row], worker], worker)
+
+
+@wp.func
+def objective_slope(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """y + R z - b  of a row, with the b that is counted of contacts."""
+    z = work.impulse[row, worker]
+    if has_trait(model, row, IS_CONTACT):
+        y = velocity_after(model, work, row, worker) - counted_speed(model, work, row, worker)
+        return y + contact_softness(model, work, row, worker) * z
+    bound = where_positive(z, work.velocity_bounds[2 * row, worker], work.velocity_bounds[2 * row + 1, worker])
+    return row_velocity(model, work, row, worker) + work.compliance[row, worker] * z - bound
+
+
+@wp.func
+def scale_impulse(model: ModelArrays, work: WorkArrays, row: int, share: Real, worker: int):
+    """Leave a share of the impulse of a row of islands that are solved."""
+    z = work.impulse[row, worker]
+    takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
+    if any_positive(takes * absolute(z)):
+        take_impulse(model, work, row, share * z, takes, worker)
 
 
 @wp.func
@@ -70,24 +121,15 @@ def sweep_both_ways(model: ModelArrays, work: WorkArrays, worker: int, iteration
 
 @wp.func
 def find_increase(model: ModelArrays, work: WorkArrays, worker: int):
-    """Leave only islands to be solved in which sweeps ended with f > 0; says whether there are any.
-
-    `work.sweep_mask` remembers the others. If there are none, all is as it was.
-    """
+    """Leave only islands to be solved whose f is not known to be below zero; says whether there are any."""
     worst = real(0.0, work.v_next[0, worker])
     for island in range(model.island_count):
-        known = real(16.0, worst) * model.rounding[0, 0] * work.sweep_changes[island, worker]
-        above = work.sweep_objective[island, worker] - known
-        work.sweep_objective[island, worker] = above
-        worst = maximum(worst, above * work.environment_mask[island, worker])
-    found = any_positive(worst)
-    if found:
-        for island in range(model.island_count):
-            mask = work.environment_mask[island, worker]
-            work.sweep_mask[island, worker] = mask
-            above = work.sweep_objective[island, worker]
-            work.environment_mask[island, worker] = where_positive(above, mask, mask - mask)
-    return found
+        mask = work.environment_mask[island, worker]
+        rounding = real(4.0, worst) * model.rounding[0, 0] * work.sweep_changes[island, worker]
+        above = where_positive(work.sweep_objective[island, worker] + rounding, mask, mask - mask)
+        work.environment_mask[island, worker] = above
+        worst = maximum(worst, above)
+    return any_positive(worst)
 
 
 @wp.func
@@ -108,11 +150,8 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, worker: in
         z = work.impulse[row, worker]
         zero = z - z
         takes = where_positive(absolute(z), zero, takes)
-        target = zero
-        if item % 3 == 0:
-            target = work.contact_speed[item // 3, worker]
         before = where_positive(takes, work.contact_start[item, worker], zero)
-        y = velocity_after(model, work, row, worker) - target
+        y = velocity_after(model, work, row, worker) - counted_speed(model, work, row, worker)
         change = before * (y + real(0.5, z) * contact_gives(model, work, row, worker) * before)
         add_to_objective(model, work, row, change, takes, worker)
         take_impulse(model, work, row, before, takes, worker)
@@ -137,10 +176,11 @@ def sweep_contact(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     zero = takes - takes
     old = work.impulse[row, worker]
     gives = contact_gives(model, work, row, worker)
-    y = velocity_after(model, work, row, worker) - work.contact_speed[item // 3, worker]
-    y = y + (gives - row_response(model, work, row, worker)) * old
+    y = velocity_after(model, work, row, worker) + (gives - row_response(model, work, row, worker)) * old
+    missing = y - work.contact_speed[item // 3, worker]
+    y = y - counted_speed(model, work, row, worker)
     per = where_positive(gives, real(1.0, takes) / where_positive(gives, gives, real(1.0, takes)), zero)
-    z = where_positive(takes, where_positive(gives, maximum(old - y * per, zero), zero), old)
+    z = where_positive(takes, where_positive(gives, maximum(old - missing * per, zero), zero), old)
     add_to_objective(model, work, row, (z - old) * (y + real(0.5, z) * gives * (z - old)), takes, worker)
     work.impulse[row, worker] = z
     apply_impulse(model, work, row, worker, z - old)
@@ -195,10 +235,26 @@ def response_along(model: ModelArrays, work: WorkArrays, row: int, other: int, w
 
 
 @wp.func
+def counted_speed(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """b of a direction of a point that bounces or is soft, else zero."""
+    item = model.row_item[row]
+    speed = real(0.0, work.v_next[0, worker])
+    if item % 3 == 0:
+        own = maximum(work.contact_hits[item // 3, worker], contact_softness(model, work, row, worker))
+        speed = where_positive(own, work.contact_speed[item // 3, worker], speed)
+    return speed
+
+
+@wp.func
+def contact_softness(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """R of a direction of a point, without what it gives way by for the sake of a direct solution."""
+    return work.compliance[row, worker] - work.contact_give[model.row_item[row], worker]
+
+
+@wp.func
 def contact_gives(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """G + R of a direction of a point, without what it gives way by for the sake of a direct solution."""
-    soft = work.compliance[row, worker] - work.contact_give[model.row_item[row], worker]
-    return row_response(model, work, row, worker) + soft
+    """G + R of a direction of a point."""
+    return row_response(model, work, row, worker) + contact_softness(model, work, row, worker)
 
 
 @wp.func
