@@ -26,6 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     real,
     sqrt,
@@ -70,7 +71,7 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
 
 @wp.func
 def lower_objective(model: ModelArrays, work: WorkArrays, worker: int):
-    """Make the impulses of islands that are solved smaller, to where f is least, in the place of f."""
+    """Make the impulses of islands that are solved smaller, to the share of them with the least f."""
     zero = real(0.0, work.v_next[0, worker])
     for island in range(model.island_count):
         work.sweep_changes[island, worker] = zero
@@ -86,7 +87,7 @@ def lower_objective(model: ModelArrays, work: WorkArrays, worker: int):
         end = work.sweep_changes[island, worker]
         bend = real(2.0, end) * (end - work.sweep_objective[island, worker])
         share = where_positive(bend, (bend - end) / where_positive(bend, bend, real(1.0, end)), zero)
-        work.sweep_changes[island, worker] = maximum(share, zero)
+        work.sweep_changes[island, worker] = minimum(maximum(share, zero), real(1.0, end))
     for row in range(model.row_count):
         scale_impulse(model, work, row, work.sweep_changes[model.row_island[row], worker], worker)
 
