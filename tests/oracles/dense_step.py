@@ -209,7 +209,7 @@ class DenseStep:
     ) -> tuple[State, np.ndarray, np.ndarray]:
         """The state at the end of a substep, what is smooth of its change of velocity (N), and the mean of v and v+.
 
-        The mean is that of the step, if the rest of it has the acceleration without elements.
+        The mean is that of the step, if the rest of it has the smooth acceleration of the substep.
         """
         h, v = self.h / self.substeps, rigid.velocity(self.tree, state)
         M = rigid.mass_matrix(placed)
@@ -234,8 +234,10 @@ class DenseStep:
                 later[element.touched] = later[element.touched].max(initial=share)
         later = h * self.tied(later)
         goes_on = np.maximum(1.0 - h * resistance / pivots, 0.0)
-        smooth = smaller((self.smooth(free) - v) * goes_on if is_first else after - by_limits - v, after - v)
-        mean = 0.5 * (v + after + (self.h - h) * (free - v) / h)
+        smooth = lasting = smaller(after - by_limits - v, after - v)
+        if is_first:
+            smooth = smaller((self.smooth(free) - v) * goes_on, after - v)
+        mean = 0.5 * (v + after + (self.h - h) * lasting / h)
         return self.drifted(state, after, h - later, later), smooth, mean
 
     def solved(self, matrix, right, elements, v, h: float, share: float) -> tuple[np.ndarray, np.ndarray]:
