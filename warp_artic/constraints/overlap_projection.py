@@ -13,7 +13,7 @@ made exact then (`constraints.tied_path`). Else limits would be taken back in th
 joints hold it in itself would walk, and gain energy, by what its root moves with d.
 C is the error of a mimic joint, which would otherwise come back as a velocity of the next step: where sweeps leave much
 of an impact to it, that throws light links. It is zero for loops, which are closed for themselves.
-Velocities stay as they were. Among many bodies `islands.solve` does the same.
+Velocities stay as they were. Among many bodies `islands.solve` does the same where bodies have joints.
 """
 
 import warp as wp
