@@ -207,6 +207,8 @@ CONTACT_PAIR = ConstraintFamily(
         "sweep_objective": _islands,
         "sweep_changes": _islands,
         "sweep_mask": _islands,
+        "sweep_slope": _islands,
+        "sweep_share": _islands,
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_found": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -256,8 +256,14 @@ def row_response(model: ModelArrays, work: WorkArrays, row: int, worker: int):
             p = work.response[first_P + k, worker] * work.D_inverse[model.support_dof[first + k], worker]
             total = total + work.response[rate + k, worker] * p
         return total
+    return response_along(model, work, row, row, worker)
+
+
+@wp.func
+def response_along(model: ModelArrays, work: WorkArrays, row: int, other: int, worker: int):
+    """The velocity of a row that a unit impulse along another one causes, where responses are kept by dofs."""
     start = model.row_term[row]
-    response = model.row_response_index[row] * model.dof_count
+    response = model.row_response_index[other] * model.dof_count
     r = work.J[start, worker] * work.response[response + model.term_dof[start], worker]
     for term in range(start + 1, start + model.row_terms[row]):
         r = r + work.J[term, worker] * work.response[response + model.term_dof[term], worker]

@@ -7,18 +7,19 @@ leaves a real share below one of each error, and what many coupled rows leave of
 following ones, where sweeps in one direction can make it grow.
 
 Impulses z of rows of the bounds b minimize  f = z^T (G + R) z / 2 + z^T (y_free - b),  with f = 0 without impulses.
-With b = 0 that is the energy that they give. Contacts that rest give none, as what takes small overlaps back does less
-than gravity; so f < 0 also where b = 0 is taken for them, and their own b for those that bounce or are soft. But
-contacts begin with their impulses of the step before, and friction follows its cone: where bodies are jammed, sweeps
-may leave f > 0, and each step would add energy. So changes of f are added up. Islands that do not end with f < 0, by
-more than rounding, are solved again from no impulses; if they do so again, their impulses are made smaller, to the
-share s with the least  f = s z^T (y_free - b) + s^2 z^T (G + R) z / 2.
+With b = 0 that is the energy that they give. Contacts that rest under a load give none, as what takes small overlaps
+back does less than gravity; so f < 0 also where b = 0 is taken for them, and their own b for those that bounce or are
+soft. But contacts begin with their impulses of the step before, and friction follows its cone: where bodies are jammed,
+sweeps may leave f > 0, and each step would add energy. So changes of f are added up. Islands that do not end with f <
+0, by more than rounding, are solved again from no impulses; if they do so again, their impulses are made smaller, to
+the share s with the least  f = s z^T (y_free - b) + s^2 z^T (G + R) z / 2. Overlaps without a load, as with a wall
+beside a body, can ask for that as well: it falls for a step then.
 """
 
 import warp as wp
 
 from warp_artic.constraints.contact_motion import velocity_after
-from warp_artic.constraints.rows import apply_impulse, project, row_response, row_velocity
+from warp_artic.constraints.rows import apply_impulse, project, response_along, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -74,22 +75,22 @@ def lower_objective(model: ModelArrays, work: WorkArrays, worker: int):
     """Make the impulses of islands that are solved smaller, to the share of them with the least f."""
     zero = real(0.0, work.v_next[0, worker])
     for island in range(model.island_count):
-        work.sweep_changes[island, worker] = zero
+        work.sweep_slope[island, worker] = zero
     for row in range(model.row_count):
         z = work.impulse[row, worker]
         takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker] * absolute(z)
         if any_positive(takes):
             slope = z * objective_slope(model, work, row, worker)
             island = model.row_island[row]
-            total = work.sweep_changes[island, worker]
-            work.sweep_changes[island, worker] = total + where_positive(takes, slope, zero)
+            total = work.sweep_slope[island, worker]
+            work.sweep_slope[island, worker] = total + where_positive(takes, slope, zero)
     for island in range(model.island_count):
-        end = work.sweep_changes[island, worker]
+        end = work.sweep_slope[island, worker]
         bend = real(2.0, end) * (end - work.sweep_objective[island, worker])
         share = where_positive(bend, (bend - end) / where_positive(bend, bend, real(1.0, end)), zero)
-        work.sweep_changes[island, worker] = minimum(maximum(share, zero), real(1.0, end))
+        work.sweep_share[island, worker] = minimum(maximum(share, zero), real(1.0, end))
     for row in range(model.row_count):
-        scale_impulse(model, work, row, work.sweep_changes[model.row_island[row], worker], worker)
+        scale_impulse(model, work, row, work.sweep_share[model.row_island[row], worker], worker)
 
 
 @wp.func
@@ -222,17 +223,6 @@ def sweep_friction(model: ModelArrays, work: WorkArrays, row: int, most: Real, t
     add_to_objective(model, work, row, dz_1 * y_1 + dz_2 * y_2 + bend, takes, worker)
     take_impulse(model, work, row + 1, z_1 * share, takes, worker)
     take_impulse(model, work, row + 2, z_2 * share, takes, worker)
-
-
-@wp.func
-def response_along(model: ModelArrays, work: WorkArrays, row: int, other: int, worker: int):
-    """The velocity of a row that a unit impulse along another one causes, by all its responses."""
-    response = model.row_response_index[other] * model.dof_count
-    start = model.row_term[row]
-    r = work.J[start, worker] * work.response[response + model.term_dof[start], worker]
-    for term in range(start + 1, start + model.row_terms[row]):
-        r = r + work.J[term, worker] * work.response[response + model.term_dof[term], worker]
-    return r
 
 
 @wp.func
