@@ -23,11 +23,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     vec3,
     where_positive,
+    with_derivatives,
 )
 
 KINDS = [("float32", True), ("float64", True), ("float32", False), ("float64", False)]
 """Precision, and whether they are those of a CPU."""
-COUNT = 14
+COUNT = 15
 """Results of each pair of numbers."""
 
 
@@ -57,6 +58,7 @@ def kernel_for(precision: str, on_cpu: bool) -> wp.Kernel:
         found[13, i] = v.y
         if any_positive(y - x):
             found[13, i] = v.z
+        found[14, i] = with_derivatives(x, x * y)
 
     return functions
 
@@ -90,6 +92,7 @@ def by_hand(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         (np.abs(y), 0, np.sign(y)),
         (np.where(y > 0, x, 2.0) + 4.0, y > 0, 0),
         (np.where(left, x * y, y * y), np.where(left, y, 0), np.where(left, x, 2 * y)),
+        (x, y, x),
     ]
     derivatives = [by_x * a[:, 1:] + by_y * b[:, 1:] for _, by_x, by_y in values_and_slopes]
     return np.array([np.hstack([one[0], rest]) for one, rest in zip(values_and_slopes, derivatives)])

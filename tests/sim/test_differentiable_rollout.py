@@ -266,7 +266,9 @@ def test_jax_maps_rollouts():
 def test_what_is_not_differentiated_is_refused():
     """When it is called, not when gradients are asked for."""
     simulation = Simulation(wa.read_stage("samples/scenes/stack_and_wall.usda"), settings=SETTINGS)
-    with pytest.raises(SolveError, match="rollout: steps are not differentiated yet where there is contacts"):
+    with pytest.raises(
+        SolveError, match="rollout: steps are not differentiated yet where there is contacts between many mechanisms"
+    ):
         wa.torch.rollout(simulation, steps=2)
 
 

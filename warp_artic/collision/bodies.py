@@ -58,6 +58,11 @@ for _type in NUMBERS:
     body = _body_of(_type, body)
 
 
+def add_body(numbers: Numbers) -> None:
+    """Let `body` take a further number type."""
+    _body_of(numbers, body)
+
+
 @wp.func
 def support(hull_points: Array, body: Body, u: Vec3):
     """The point of a core that is furthest along u, from the origin of the solid, in world axes."""

@@ -69,6 +69,12 @@ face_of = None
 for _type in NUMBERS:
     face_of = _face_of(_type, face_of)
 
+
+def add_face(numbers: Numbers) -> None:
+    """Let `face_of` take a further number type."""
+    _face_of(numbers, face_of)
+
+
 CORNER_REACH = wp.constant(wp.float64(5e-5))
 """Of the size of the smaller box: by how much a corner may be beyond a face and is on it all the same."""
 

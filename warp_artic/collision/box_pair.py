@@ -44,6 +44,11 @@ for _type in NUMBERS:
     box_pair = _box_pair_of(_type, box_pair)
 
 
+def add_box_pair(numbers: Numbers) -> None:
+    """Let `box_pair` take a further number type."""
+    _box_pair_of(numbers, box_pair)
+
+
 @wp.func
 def seen_from_first(x0: Vec3, R0: Mat3, a: Vec3, x1: Vec3, R1: Mat3, b: Vec3):
     """Two boxes with their middles x, axes R and half extents, in world axes."""

@@ -8,6 +8,9 @@ where its normal is one of the patch, and not of what the patch goes on in.
 
 import warp as wp
 
+from warp_artic.collision.bodies import add_body
+from warp_artic.collision.box_faces import add_face
+from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import set_unused
@@ -15,6 +18,7 @@ from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
 from warp_artic.math.directions import length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Numbers,
     Real,
     Vec3,
     add,
@@ -235,3 +239,10 @@ def is_of_surface(model: ModelArrays, pair: int, n: Vec3, block: int):
         # Seen from the back of the patch the bend has the other sign: any tilt beyond the edge is refused there.
         found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
     return found
+
+
+def add_detection(numbers: Numbers) -> None:
+    """Let the shapes that are looked at take a further number type."""
+    add_body(numbers)
+    add_box_pair(numbers)
+    add_face(numbers)

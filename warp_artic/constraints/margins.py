@@ -4,7 +4,8 @@ With t = y + compliance z (`solver.rows.problem`) a row
     is free    z = 0, lower < t < upper    until  min(t - lower, upper - t)  is zero,
     slips      |z| = slide                 until  |t - target|               is zero,
     acts       z other than zero, a stop   until  |z| / h, or (hold - |z|) / h,
-    holds      an equality                 until  (hold - |z|) / h.
+    holds      an equality                 until  (hold - |z|) / h,
+    sticks     a tangent of a contact      until  (mu z_n - |z_t|) / h,   and slides until  |y_t|  is zero.
 The first two margins are velocities [m/s or rad/s] and written as they are; the others are forces [N or N m], and
 written as negative numbers. A drive that is folded into the factors holds with its force, within its maximum. What
 cannot switch has an infinite margin.
@@ -24,10 +25,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     mul,
     neg,
     real,
+    sqrt,
     sub,
     where_positive,
 )
 from warp_artic.model.arrays import ForceArrays, ModelArrays, WorkArrays
+from warp_artic.model.families import IS_CONTACT, has_trait
 
 AT_BOUND = wp.constant(1e-5)
 """Share of a bound by which an impulse may differ from it and still be at it."""
@@ -40,6 +43,8 @@ def report_margins(
     """Write the margins of all rows; with substeps those that are nearest to a switch."""
     for row in range(model.row_count):
         margin = row_margin(model, work, row, worker, h)
+        if has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 > 0:
+            margin = tangent_margin(model, work, row, worker, h)
         if model.row_family[row] == DRIVE_ORDER:
             item = model.row_item[row]
             force = folded_force(model, work, model.row_dof[row], block, worker, h)
@@ -57,7 +62,7 @@ def row_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: R
     zero = real(0.0, h)
     one = real(1.0, h)
     infinite = one / zero
-    z = work.impulse[row, worker] + work.given[row, worker]
+    z = total_impulse(work, row, worker)
     size = absolute(z)
     t = row_velocity(model, work, row, worker) + work.compliance[row, worker] * z
     lower = work.velocity_bounds[2 * row, worker]
@@ -74,3 +79,27 @@ def row_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: R
     margin = where_positive(is_stop * (one - where_positive(size, one, zero)), inside, acts)
     margin = where_positive(minimum(at_bound, size), absolute(minimum(inside, zero)), margin)
     return where_positive(hold, margin, infinite)
+
+
+@wp.func
+def tangent_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
+    """The margin of friction at the point of contact that a row is a tangent of."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    item = model.row_item[row]
+    normal = row - item % 3
+    z_n = total_impulse(work, normal, worker)
+    z_1 = total_impulse(work, normal + 1, worker)
+    z_2 = total_impulse(work, normal + 2, worker)
+    y_1 = row_velocity(model, work, normal + 1, worker)
+    y_2 = row_velocity(model, work, normal + 2, worker)
+    most = work.contact_friction[item // 3, worker] * z_n
+    room = most - sqrt(z_1 * z_1 + z_2 * z_2)
+    margin = where_positive(room - real(AT_BOUND, h) * most, neg(room) / h, sqrt(y_1 * y_1 + y_2 * y_2))
+    return where_positive(most, margin, one / zero)
+
+
+@wp.func
+def total_impulse(work: WorkArrays, row: int, worker: int):
+    """The impulse of a row in a substep, with what it has been given."""
+    return work.impulse[row, worker] + work.given[row, worker]

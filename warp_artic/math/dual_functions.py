@@ -17,7 +17,7 @@ from warp_artic.math.lane_body import lane_body
 
 
 def dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
-                   absolute, where_positive, any_positive, is_finite):  # fmt: skip
+                   absolute, where_positive, any_positive, is_finite, with_derivatives):  # fmt: skip
     """Add the overloads for dual numbers to the functions, which Warp extends by name.
 
     On a CPU a dual number is a vector of the compiler; elsewhere its entries are computed one after the other.
@@ -105,3 +105,6 @@ def dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, c
 
     @wp.func_native(body("V(S(0))", "x[0] - x[0] == S(0) ? S(1) : S(0)"))
     def is_finite(x: T) -> T: ...
+
+    @wp.func_native(body("(*(const V*)&derivatives)" if on_cpu else "derivatives[k]", "value[0]"))
+    def with_derivatives(value: T, derivatives: T) -> T: ...

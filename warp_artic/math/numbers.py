@@ -81,7 +81,7 @@ _ARCTAN2_FLOAT = """
 
 
 def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
-                    absolute, where_positive, any_positive, is_finite):  # fmt: skip
+                    absolute, where_positive, any_positive, is_finite, with_derivatives):  # fmt: skip
     """Add the overloads for a lane vector; the arguments are the functions so far, which Warp extends by name."""
     T, S, lanes = numbers.real, numbers.scalar, numbers.lanes
     scalar = "float" if S is wp.float32 else "double"
@@ -158,12 +158,15 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     @wp.func_native(body(f"R = ({X} - {X} == ({scalar})0) ? V(({scalar})1) : V(({scalar})0);"))
     def is_finite(x: T) -> T: ...
 
+    @wp.func_native("return value;")
+    def with_derivatives(value: T, derivatives: T) -> T: ...
+
     return (add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
-            absolute, where_positive, any_positive, is_finite)  # fmt: skip
+            absolute, where_positive, any_positive, is_finite, with_derivatives)  # fmt: skip
 
 
 def _scalar_functions(numbers, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive,
-                      any_positive, is_finite):  # fmt: skip
+                      any_positive, is_finite, with_derivatives):  # fmt: skip
     """Add the overloads for a scalar, whose operators Warp has."""
     T = numbers.scalar
 
@@ -219,8 +222,12 @@ def _scalar_functions(numbers, neg, real, sqrt, sine, cosine, arctan2, minimum, 
     def is_finite(x: T):
         return wp.where(x - x == T(0.0), T(1.0), T(0.0))
 
+    @wp.func
+    def with_derivatives(value: T, derivatives: T):
+        return value
+
     return (neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive, any_positive,
-            is_finite)  # fmt: skip
+            is_finite, with_derivatives)  # fmt: skip
 
 
 def _compound_types(real: type):
@@ -344,17 +351,17 @@ NUMBERS = (*LANE_NUMBERS, SCALAR32, SCALAR64)
 """All number types, for each of which the functions of kernels are defined."""
 
 add = sub = mul = div = neg = real = sqrt = sine = cosine = arctan2 = minimum = maximum = absolute = None
-where_positive = any_positive = is_finite = vec3 = mat3 = sym3 = None
+where_positive = any_positive = is_finite = with_derivatives = vec3 = mat3 = sym3 = None
 for _type in LANE_NUMBERS:
     (add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive,
-     any_positive, is_finite) = _lane_functions(
+     any_positive, is_finite, with_derivatives) = _lane_functions(
         _type, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive,
-        any_positive, is_finite)  # fmt: skip
+        any_positive, is_finite, with_derivatives)  # fmt: skip
 for _type in (SCALAR32, SCALAR64):
     (neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive, any_positive,
-     is_finite) = _scalar_functions(
+     is_finite, with_derivatives) = _scalar_functions(
         _type, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive, any_positive,
-        is_finite)  # fmt: skip
+        is_finite, with_derivatives)  # fmt: skip
 for _type in NUMBERS:
     add, sub, mul, neg, vec3, mat3, sym3 = compound_functions(_type, add, sub, mul, neg, vec3, mat3, sym3)
 
@@ -392,6 +399,6 @@ def dual_numbers_for(precision: str, on_cpu: bool) -> Numbers:
     lanes = 2 * lane_bytes() // wp.types.type_size_in_bytes(scalar) if on_cpu else DUAL_ON_CUDA
     numbers = _numbers(lanes, scalar, is_dual=True)
     dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
-                   absolute, where_positive, any_positive, is_finite)  # fmt: skip
+                   absolute, where_positive, any_positive, is_finite, with_derivatives)  # fmt: skip
     compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3)
     return numbers

@@ -24,7 +24,7 @@ LONGEST = 4096
 
 
 def taped_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
-                    absolute, where_positive, any_positive, is_finite):  # fmt: skip
+                    absolute, where_positive, any_positive, is_finite, with_derivatives):  # fmt: skip
     """Add the overloads for taped numbers to the functions, which Warp extends by name."""
     T, begin = numbers.real, _begin(numbers)
 
@@ -107,6 +107,9 @@ def taped_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
 
     @wp.func_native(f"{begin}return number(value_of(x) - value_of(x) == S(0) ? S(1) : S(0), 0);")
     def is_finite(x: T) -> T: ...
+
+    @wp.func_native(f"{begin}return number(value_of(value), derivatives.c[1]);")
+    def with_derivatives(value: T, derivatives: T) -> T: ...
 
 
 def taped_compounds(numbers, mul, dot, cross, transpose_mul, skew_mul_sym, shift_rotational, sym_less, mat_less):

@@ -22,7 +22,8 @@ def taped_numbers_for(precision: str) -> Numbers:
     lanes = wp.types.type_size_in_bytes(taped) // wp.types.type_size_in_bytes(scalar)
     numbers = of_all.numbers_of(lanes, scalar, taped, is_dual=True, is_taped=True)
     taped_functions(numbers, n.add, n.sub, n.mul, n.div, n.neg, n.real, n.sqrt, n.sine, n.cosine, n.arctan2, n.minimum,
-                    n.maximum, n.absolute, n.where_positive, n.any_positive, n.is_finite)  # fmt: skip
+                    n.maximum, n.absolute, n.where_positive, n.any_positive, n.is_finite,
+                    n.with_derivatives)  # fmt: skip
     of_all.compound_functions(numbers, n.add, n.sub, n.mul, n.neg, n.vec3, n.mat3, n.sym3)
     taped_compounds(numbers, n.mul, spatial.dot, spatial.cross, spatial.transpose_mul, spatial.skew_mul_sym,
                     spatial.shift_rotational, spatial.sym_less, spatial.mat_less)  # fmt: skip

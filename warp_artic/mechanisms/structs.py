@@ -3,6 +3,7 @@
 from functools import cache
 from types import SimpleNamespace
 
+from warp_artic.constraints.contact_detection import add_detection
 from warp_artic.constraints.loop_place import add_loop_place
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
@@ -25,4 +26,5 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
     """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
     if numbers.is_dual:
         add_loop_place(numbers)
+        add_detection(numbers)
     return structs_of(numbers, FIELDS)

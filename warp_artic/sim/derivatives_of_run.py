@@ -44,8 +44,8 @@ class DerivativesOfRun:
 
         Raises:
             SettingsError: A name, a shape or a count is not allowed.
-            SolveError: There is something in the scene that is not differentiated yet: elastic bodies, contacts,
-                kinematic bodies that move, sleep.
+            SolveError: There is something in the scene that is not differentiated yet: elastic bodies, contacts
+                between many mechanisms, kinematic bodies that move, sleep.
         """
         return tangent(self.run, seeds, steps, every, controls)
 

@@ -87,9 +87,9 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
                 expected = expected + third * (real(1.125, h) * change + second)
             if is_driven == 1:
                 most = real(0.5, h) * absolute(a)
-                expected = expected + bent * maximum(
-                    minimum(work.acceleration_history[dofs + dof, worker], most), neg(most)
-                )
+                # Where both are zero, derivatives are those of a'.
+                change = minimum(most, work.acceleration_history[dofs + dof, worker])
+                expected = expected + bent * maximum(neg(most), change)
             work.v_next[dof, worker] = moved
             work.u[dof, worker] = expected
 
@@ -284,6 +284,8 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
         free = where_positive(work.spring[dof, worker] + work.damper[dof, worker], zero, free)
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
+    # What does not accelerate is on no curve: derivatives there are those of f = 0, which any change gives.
+    free = where_positive(size + size_linear, free, zero)
     known = minimum(state.smoothness[2 * island + 1, block] + one, real(4.0, one))
     known = where_positive(work.soft_limit_acts[island, worker], zero, known)
     state.smoothness[2 * island, block] = where_positive(known - real(3.5, one), free, zero)

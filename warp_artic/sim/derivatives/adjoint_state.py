@@ -2,7 +2,8 @@
 
 A mechanism with V velocities has V positions, or one more for each floating root, and V velocities. A step with a
 middle also reads the smooth accelerations a of the step before, in trees with drives their changes a', and in trees
-that move freely those of the changes, as `solver.history` says.
+that move freely those of the changes, as `solver.history` says. Points of contact have impulses and velocities of the
+step before (`constraints.contact_memory`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 from warp_artic.mechanisms.group import Group
 
 ACCELERATION, CHANGE = "smooth_acceleration", "acceleration_change"
+CONTACT_MEMORY = ("contact_impulse", "contact_velocity", "contact_bias")
+"""What steps read of each point of contact in the step before, but for whether it was an impact."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ def state_fields(group: Group, integrator: str) -> list[StateField]:
     joints, roots = tree.dof_count - tree.root_dofs, tree.root_dofs // 6
     tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
     counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
+    counts |= {name: 3 * tree.kinds["contact"] for name in CONTACT_MEMORY}
     counts[ACCELERATION] = tree.dof_count * min(tables, 1)
     counts[CHANGE] = tree.dof_count * max(tables - 1, 0)
     follows = tables == 2 and model.finite_rotations == 0 and model.load_friction == 0

@@ -14,7 +14,6 @@ from typing import TypeVar
 import numpy as np
 import warp as wp
 
-from warp_artic.constraints.contact_pair import CONTACT_PAIR
 from warp_artic.errors import SolveError
 from warp_artic.kernels.duals import CLEARS_ALL, CLEARS_NOTHING, CLEARS_STATE, OWN, SHARED, spread_kernel_for
 from warp_artic.kernels.launch import load
@@ -36,14 +35,11 @@ def check_differentiable(run: Run, what: str) -> None:
     Raises:
         SolveError: It says what of the scene that is.
     """
-    contacts = run.names.entries["contact"]
     found = None
     if run.elastic:
         found = f"the elastic body {run.elastic.bodies[0].path}"
     elif run.islands:
         found = "contacts between many mechanisms, which are solved island by island"
-    elif any(group.tree.count(CONTACT_PAIR) for group in run.groups):
-        found = f"contacts, of which the first is {contacts[0] if contacts else 'of a pair of colliders'}"
     elif run.bases:
         found = f"the kinematic body {run.bases.names[0]}"
     elif run.hand_overs:

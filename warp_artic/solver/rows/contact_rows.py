@@ -182,15 +182,21 @@ def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 def solve_stiffened(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Add to the impulses of the working set what brings its velocities to their targets, where `chosen`.
 
-    Returns the largest miss of a velocity that is left.
+    Returns the largest miss of a velocity that is left, and how many rows are factored.
     """
     factored, _inaccurate, _refines = factor_working_set(model, work, count, worker)
     left = miss_velocities(model, work, count, factored, worker)
     for _turn in range(2):
-        solve_consistent(model, work, factored, worker)
-        for i in range(factored):
-            a = work.factored[i, worker]
-            more = where_positive(work.in_working_set[a, worker] * chosen, work.residual[i, worker], left - left)
-            work.split_impulse[a, worker] = work.split_impulse[a, worker] + more
+        add_missing(model, work, factored, chosen, worker)
         left = miss_velocities(model, work, count, factored, worker)
-    return left
+    return left, factored
+
+
+@wp.func
+def add_missing(model: ModelArrays, work: WorkArrays, factored: int, chosen: Real, worker: int):
+    """Add what brings the velocities in `work.residual` to their targets by the factors, where `chosen`."""
+    solve_consistent(model, work, factored, worker)
+    for i in range(factored):
+        a = work.factored[i, worker]
+        more = where_positive(work.in_working_set[a, worker] * chosen, work.residual[i, worker], chosen - chosen)
+        work.split_impulse[a, worker] = work.split_impulse[a, worker] + more

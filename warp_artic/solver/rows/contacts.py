@@ -33,6 +33,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.rows.active_set import find_working_set
+from warp_artic.solver.rows.contact_derivatives import differentiate_impulses
 from warp_artic.solver.rows.contact_rows import (
     is_contact,
     largest_velocity,
@@ -112,6 +113,8 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
                 change_penalties(work, count, wider, narrower, worker)
                 factored = factor_penalized(model, work, count, worker)
         goes = any_positive(going) and turns < most
+        if not goes and model.is_dual == 1:
+            differentiate_impulses(model, work, count, worker)
         if not goes and anchors < ANCHORS:
             anchors += 1
             going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), worker)

@@ -269,12 +269,18 @@ def solve_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric
                 work.T_pivot_inverse[a, worker] = where_positive(
                     enough, one / where_positive(enough, t, one), one - one
                 )
+    substitute_back_T(model, work, count, first_nonsymmetric, worker)
+
+
+@wp.func
+def substitute_back_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric: int, worker: int):
+    """Solve with what elimination has left of T, an upper triangle from the first nonsymmetric row on, in rhs."""
     for k in range(count):
         a = count - 1 - k
         x = work.rhs[a, worker]
         if a >= first_nonsymmetric:
             for b in range(a + 1, count):
-                x = x - work.T_factor[a * m + b, worker] * work.rhs[b, worker]
+                x = x - work.T_factor[a * model.row_count + b, worker] * work.rhs[b, worker]
         work.rhs[a, worker] = x * work.T_pivot_inverse[a, worker]
 
 

@@ -48,7 +48,7 @@ def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scal
             work.split_dual[a, worker] = work.split_impulse[a, worker]
             if is_contact(model, work, a, worker):
                 stiffen_row(model, work, a, worker)
-        left = solve_stiffened(model, work, count, rests, worker)
+        left, _factored = solve_stiffened(model, work, count, rests, worker)
         tolerance = scale * real(LEFT, scale)
         wrong = maximum(left - tolerance, find_wrong_rows(model, work, count, tolerance, worker))
         rests = where_positive(wrong, rests - rests, rests)

@@ -1,9 +1,10 @@
 """Points of contact that stick, without the give of their rows, once it is known what sticks, slides and holds.
 
 There the velocities with a small part of R and without an anchor follow from linear equations, which are solved twice,
-for what each answer leaves (`contact_rows.solve_stiffened`). Points that leave the cone by it are let go, as other rows
-that leave their bounds, and it is done again; points that come nearer than they may join. Where that leaves more,
-because they are not known well enough, the answer is not taken.
+for what each answer leaves (`contact_rows.solve_stiffened`), and then in turns with the friction of what slides, which
+is in proportion to the normals. Points that leave the cone by it are let go, as other rows that leave their bounds, and
+it is done again; points that come nearer than they may join. Where that leaves more, because they are not known well
+enough, the answer is not taken.
 """
 
 import warp as wp
@@ -19,15 +20,18 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sub,
     where_positive,
+    with_derivatives,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.rows.contact_rows import (
     STICKS,
+    add_missing,
     bound_excess,
     friction_excess,
     is_contact,
     is_normal,
     largest_miss,
+    miss_velocities,
     missing_velocity,
     slip_miss,
     solve_stiffened,
@@ -37,6 +41,8 @@ from warp_artic.solver.rows.factors import triangle
 
 ROUNDS = wp.constant(5)
 """Times that points may leave those that stick."""
+SLIDING_TURNS = wp.constant(4)
+"""Times that velocities are brought to their targets again with the friction of the normals before."""
 
 
 @wp.func
@@ -62,33 +68,55 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
         for a in range(count):
             z = work.split_impulse[a, worker]
             work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
-        solve_stiffened(model, work, count, wrong, worker)
+        _left, factored = solve_stiffened(model, work, count, wrong, worker)
+        slide_with_normals(model, work, count, factored, wrong, worker)
         wrong = correct_rows(model, work, count, wrong, tolerance, worker)
         rounds += 1
-    slide_with_normals(model, work, count, worker)
     gains = where_positive(wrong, zero, missed - largest_miss(model, work, count, worker))
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
         taken = gains * work.row_mask[a, worker]
         z = where_positive(taken, work.split_impulse[a, worker], work.split_found[a, worker])
+        # Where both are the same this is the branch next to it on either side.
+        z = with_derivatives(z, where_positive(wrong, work.split_found[a, worker], work.split_impulse[a, worker]))
         work.split_impulse[a, worker] = z
         if is_contact(model, work, a, worker):
-            work.trial_impulse[a, worker] = where_positive(taken, z, work.trial_impulse[a, worker])
+            work.trial_impulse[a, worker] = z * work.row_mask[a, worker]
             work.in_working_set[a, worker] = zero
 
 
 @wp.func
-def slide_with_normals(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """Give what slides the friction of its normal."""
-    one = real(1.0, work.y_free[0, worker])
+def slide_with_normals(model: ModelArrays, work: WorkArrays, count: int, factored: int, chosen: Real, worker: int):
+    """Give what slides the friction of its normal, where `chosen`, and take turns with what that leaves of the rest."""
+    zero = real(0.0, chosen)
+    slides = zero
+    for a in range(count):
+        if is_normal(model, work, a, worker):
+            is_out = work.in_working_set[a, worker] - work.in_working_set[a - 1, worker]
+            mu = work.contact_friction[model.row_item[work.gathered[a, worker]] // 3, worker]
+            slides = maximum(slides, where_positive(mu, is_out * chosen, zero))
+    if any_positive(slides):
+        scale_friction(model, work, count, chosen, worker)
+        for _turn in range(SLIDING_TURNS):
+            miss_velocities(model, work, count, factored, worker)
+            add_missing(model, work, factored, chosen, worker)
+            scale_friction(model, work, count, chosen, worker)
+
+
+@wp.func
+def scale_friction(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
+    """Give what slides the friction of its normal, along that of the splitting, where `chosen`."""
+    one = real(1.0, chosen)
+    zero = one - one
     for a in range(count):
         if is_normal(model, work, a, worker):
             before = work.split_found[a, worker]
             share = work.split_impulse[a, worker] / where_positive(before, before, one)
-            share = where_positive(before, share, one - one)
-            share = where_positive(work.in_working_set[a - 1, worker], one, share)
+            share = where_positive(before, share, zero)
+            slides = where_positive(work.in_working_set[a - 1, worker], zero, chosen)
             for k in range(1, 3):
-                work.split_impulse[a - k, worker] = work.split_impulse[a - k, worker] * share
+                z = work.split_found[a - k, worker] * share
+                work.split_impulse[a - k, worker] = where_positive(slides, z, work.split_impulse[a - k, worker])
 
 
 @wp.func
