@@ -255,6 +255,39 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
                     root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
 
     @wp.kernel(**OPTIONS)
+    def keep_accelerations(
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        own_bodies: wp.array2d(dtype=int),
+        h: T,
+        bodies: Bodies,
+        movers: Movers,
+        acceleration: Rows,
+        change: Rows,
+        smoothness: Rows,
+    ):
+        """Leave impacts out of the accelerations by which steps expect velocities, as steps leave out stops.
+
+        They are those of the step, clamped between zero and those without contacts: what rests has none.
+        """
+        env, k = wp.tid()
+        column = columns[k] + env
+        touched = T(0.0)
+        for place in range(own_bodies.shape[1]):
+            b = env * bodies.count + own_bodies[k, place]
+            touched += wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b])
+        if touched > T(0.0):
+            first = env * movers.dof_count + movers.first[numbers[k]]
+            for dof in range(movers.dofs[numbers[k]]):
+                free = (movers.free[first + dof] - movers.start[first + dof]) / h
+                found = acceleration[dof, column]
+                acceleration[dof, column] = wp.clamp(found, wp.min(free, T(0.0)), wp.max(free, T(0.0)))
+            for row in range(change.shape[0]):
+                change[row, column] = T(0.0)
+            for row in range(smoothness.shape[0]):
+                smoothness[row, column] = T(0.0)
+
+    @wp.kernel(**OPTIONS)
     def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
         """Write what mechanisms move by beside the step, a row a dof."""
         env, k = wp.tid()
@@ -271,5 +304,6 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         take_trees=take_trees,
         give=give,
         keep_spins=keep_spins,
+        keep_accelerations=keep_accelerations,
         give_path=give_path,
     )

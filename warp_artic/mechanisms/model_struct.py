@@ -59,6 +59,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.swing_joints = tree.kind.count(JointKind.SWING)
     struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
     struct.free_motion = int(tree.moves_freely)
+    struct.guards_trees = int(any(tree.part_is_guarded))
     struct.driven = int(tree.is_driven)
     struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
     struct.speed_limits = tree.speed_limit_count
@@ -131,12 +132,15 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
     traits = [0] * tree.island_count
     for row, own in zip(tree.rows, row_island):
         traits[own] |= row.family.traits
+    guarded = {island for island, is_guarded in zip(tree.islands, tree.part_is_guarded) if is_guarded}
     waiting = LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT
     return {
         "tendon_place": _tendon_places(tree),
         "tree_link": list(ends),
         "tree_root": [own[0] if own else -1 for own in roots],
         "tree_island": list(tree.islands),
+        "tree_is_summed": [int(island in guarded) for island in tree.islands],
+        "tree_is_guarded": [int(guarded) for guarded in tree.part_is_guarded],
         "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
         "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
         "island_dof": list(np.argsort(dof_island, kind="stable")),

@@ -22,7 +22,7 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import HOLDS_POSITIONS, ON_ONE_DOF, RETURNS, ConstraintFamily
+from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, ON_ONE_DOF, RETURNS, ConstraintFamily
 from warp_artic.model.frames import frame_turn
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row import Place, Row
@@ -156,6 +156,22 @@ class Tree:
             if len(own) > 1 or own[0].is_driven or own[0].is_pulled:
                 acting.add(island)
         return tuple(island not in acting for island in range(self.island_count))
+
+    @cached_property
+    def part_is_guarded(self) -> tuple[bool, ...]:
+        """Of each articulation whether it has joints and may touch, and would move freely were it not for contacts."""
+        touching, acting = set(), set()
+        for row in self.rows:
+            parts = {self.part_of_link[self.link_of_dof[dof]] for dof in row.dofs}
+            if row.family.traits & FROM_OUTSIDE:
+                touching |= parts
+            elif row.family.acts_always or len(parts) > 1:
+                acting |= parts
+        has_joints = {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
+        free = (touching & has_joints) - acting
+        return tuple(
+            number in free and not (part.is_driven or part.is_pulled) for number, part in enumerate(self.parts)
+        )
 
     @cached_property
     def island_keeps_energy(self) -> tuple[bool, ...]:

@@ -43,6 +43,7 @@ SWITCHES = {
     "corrects_early": "whether any island corrects them before",
     "restarts": "whether any island has rows that look at accelerations",
     "free_motion": "whether any island moves freely: only weights, stops and drag act on it",
+    "guards_trees": "whether any tree is guarded, `solver.violent_trees`",
     "driven": "whether a spring or a damper acts on any dof",
 }
 """What steps do, or leave out; zero or one."""
@@ -53,6 +54,8 @@ TREES = {
     "tree_link": "where the links of a tree begin in `order`",
     "tree_root": "the first dof of a floating root; -1 on a fixed base",
     "tree_island": "the island of a tree",
+    "tree_is_summed": "whether its island has a tree that is guarded",
+    "tree_is_guarded": "whether it has joints and may touch, and only weights, stops and drag act on it otherwise",
     "link_tree": "the tree of a link",
 }
 """Tables of trees."""

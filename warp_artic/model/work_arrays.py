@@ -148,7 +148,16 @@ ISLANDS = {
 """Of the islands of a mechanism."""
 
 TREES = {
-    "motion_sums": WorkArray("tree", 36, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
+    "motion_sums": WorkArray("tree", 38, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
+    "tree_pushed": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of contacts"),
+    "tree_stopped": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of any row"),
+    "tree_impulse": WorkArray("tree", 6, "N s, N m s", "solver.violent_trees",
+                              "impulse of rows on a floating tree, and its moment about the root"),
+    "tree_arm": WorkArray("tree", 3, "m", "solver.violent_trees", "from the centre of mass to the root, at the start"),
+    "tree_given": WorkArray("tree", 1, "J", "solver.violent_trees", "kinetic energy that it is to have"),
+    "tree_hit": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where it takes part in an impact"),
+    "tree_work": WorkArray("tree", 1, "J", "solver.violent_trees", "work of rows in a step"),
+    "tree_chosen": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where energy is kept"),
     "tree_center": WorkArray("tree", 3, "m", "constraints.tree_velocity", "centre of mass in W"),
     "tree_mobility": WorkArray("tree", 7, "1/(kg m^2), 1/kg", "constraints.tree_velocity",
                                "inverse of the inertia about it, then of the mass"),

@@ -8,16 +8,18 @@ with rate the largest angular rate of a dof in the mean of v and v+, found or pr
 apart: by about that angle do velocity forces turn a dof wrongly in a step. An impact alone, a difference that
 constraint rows make, does not count. Such a step is evaluated again at the mean of v and v+, which may be no further
 from v than v is large (`velocities.expect_velocities`), and then v+ is projected onto the energy of the start:
-    T(q+, s v+) = T(q, v) + V(q) - V(q+)
-with T the kinetic energy and V that of weights and of springs of soft limits, sum k (y - limit)^2 / 2 beyond them. On
+    T(q+, s v+) = T(q, v) + V(q) - V(q+) + W
+with T the kinetic energy, V that of weights and of springs of soft limits, sum k (y - limit)^2 / 2 beyond them, and W
+the work of forces that are given to joints and links, the mean of their power before and after the step. On
 a fixed base v+ becomes s v+. On a floating base what is scaled is the motion relative to that of the whole, V_C and
 Omega, and the whole gets the momentum that it must have:
     m V_C = P + h m g,   I_C Omega = L_C,   T = m V_C.V_C / 2 + Omega.I_C Omega / 2 + s^2 T_rel.
 Where q+ is so high up, or so far beyond soft limits, that there is no such s, the tree stays at q for this step, or
 goes on as one. Where hard stops or drag act, and soft limits with dampers or with springs that the step does not
 resolve, these take energy: then s is at most one. Drag and largest velocities of links may change the momentum too:
-then V_C and Omega are as they are found. Nothing is projected where anything else acts: inputs, or a base that turns or
-accelerates; nor in a first step, of which nothing is promised. What is projected is on no smooth curve.
+then V_C and Omega are as they are found. Forces that are given count as both. Nothing is projected where anything else
+acts, such as a base that turns or accelerates; nor bodies without joints to which forces are given; nor in a first
+step, of which nothing is promised. What is projected is on no smooth curve.
 
 All this is for each tree of a mechanism that moves freely, by itself.
 
@@ -43,8 +45,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot, sym_solve
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_sym3, load_vec3
-from warp_artic.model.islands import island_dof
+from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, load_sym3, load_vec3
 from warp_artic.model.roots import pose_row
 from warp_artic.solver.motion_sums import (
     CENTER,
@@ -56,7 +57,7 @@ from warp_artic.solver.motion_sums import (
     SPIN,
     add_up_end,
     add_up_start,
-    fallen_energy,
+    energy_given,
 )
 
 MOST = wp.constant(30.0)
@@ -67,6 +68,7 @@ MOST = wp.constant(30.0)
 def project_energy(
     model: ModelArrays,
     state: StateArrays,
+    control: ControlArrays,
     work: WorkArrays,
     block: int,
     worker: int,
@@ -77,22 +79,24 @@ def project_energy(
 
     If `is_turned` is 1, it is for armatures at the end of a step, which does not count as unresolved by that.
     """
-    add_up_start(model, state, work, block, worker)
-    add_up_end(model, work, block, worker)
+    add_up_start(model, state, control, work, block, worker)
+    add_up_end(model, control, work, block, worker)
     if is_turned == 0:
         is_stuck = bool(False)
         for tree in range(model.tree_count):
             island = model.tree_island[tree]
             if model.island_moves_freely[island] == 1:
                 zero = h - h
-                left = energy_left(model, state, work, tree, block, worker, h)
+                left = energy_left(
+                    model, state, work, tree, keeps_momentum(model, work, tree, worker), block, worker, h
+                )
                 stuck = where_positive(neg(left), work.unresolved[island, worker], zero)
                 stuck = where_positive(work.watched[4 * island + 3, worker], zero, stuck)
                 if any_positive(stuck):
                     stay(model, state, work, tree, block, worker, stuck, h)
                     is_stuck = bool(True)
         if is_stuck:
-            add_up_end(model, work, block, worker)
+            add_up_end(model, control, work, block, worker)
     for tree in range(model.tree_count):
         if model.island_moves_freely[model.tree_island[tree]] == 1:
             project_tree(model, state, work, tree, block, worker, h, is_turned)
@@ -114,13 +118,10 @@ def project_tree(
     unresolved = work.unresolved[island, worker]
     one = real(1.0, h)
     zero = one - one
-    left = energy_left(model, state, work, tree, block, worker, h)
+    is_free = keeps_momentum(model, work, tree, worker)
+    left = energy_left(model, state, work, tree, is_free, block, worker, h)
     most = where_positive(work.watched[4 * island + 2, worker], one, real(MOST, h))
-    if model.tree_root[tree] >= 0:
-        scale_floating(model, work, tree, left, most, block, worker, h)
-    else:
-        s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, worker], left), most)
-        scale_joints(model, work, island, worker, unresolved, s)
+    scale_tree(model, work, tree, unresolved, left, most, is_free, block, worker, h)
     work.projected[island, worker] = maximum(work.projected[island, worker], unresolved)
     counts = where_positive(state.failure[0, block], zero, unresolved) * real(float(1 - is_turned), h)
     state.unresolved[island, block] = state.unresolved[island, block] + counts
@@ -129,11 +130,31 @@ def project_tree(
 
 
 @wp.func
-def scale_joints(model: ModelArrays, work: WorkArrays, island: int, worker: int, chosen: Real, s: Real):
-    """Multiply the velocities of the joints of an island, where chosen."""
-    for k in range(model.island_first[island], model.island_first[island + 1]):
-        dof = island_dof(model, k)
-        if dof >= model.root_dofs:
+def scale_tree(
+    model: ModelArrays,
+    work: WorkArrays,
+    tree: int,
+    chosen: Real,
+    left: Real,
+    most: Real,
+    is_free: Real,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Give v+ of a tree the energy that is left, with s of `most` at most, where chosen."""
+    if model.tree_root[tree] >= 0:
+        scale_floating(model, work, tree, chosen, left, most, is_free, block, worker, h)
+    else:
+        s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, worker], left), most)
+        scale_joints(model, work, tree, chosen, s, worker)
+
+
+@wp.func
+def scale_joints(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, s: Real, worker: int):
+    """Multiply the velocities of the joints of a tree, where chosen."""
+    for dof in range(model.root_dofs, model.dof_count):
+        if model.link_tree[model.dof_link[dof]] == tree:
             v = work.v[dof, worker]
             work.v[dof, worker] = where_positive(chosen, s * v, v)
 
@@ -159,10 +180,8 @@ def stay(
     h: Real,
 ):
     """Make q the position of a tree after the step where `stuck`; one that floats goes on as one, without turning."""
-    island = model.tree_island[tree]
-    for k in range(model.island_first[island], model.island_first[island + 1]):
-        item = island_dof(model, k) - model.root_dofs
-        if item >= 0:
+    for item in range(model.dof_count - model.root_dofs):
+        if model.link_tree[model.dof_link[model.root_dofs + item]] == tree:
             q = state.joint_position[item, block]
             work.position[item, worker] = where_positive(stuck, q, work.position[item, worker])
     if model.tree_root[tree] >= 0:
@@ -182,66 +201,117 @@ def stay(
 
 
 @wp.func
-def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real):
-    """What P and L_C of a tree miss of those that weights leave, where nothing else may change them."""
+def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: Real, block: int, worker: int, h: Real):
+    """What P and L_C of a tree miss of those that weights leave, and rows of guarded trees, where `is_free`."""
     sums = 2 * END * tree
     g = load_vec3(model.gravity, 0, block)
     mass = work.motion_sums[sums + END + MASS, worker]
-    one = real(1.0, h)
-    is_free = where_positive(work.watched[4 * model.tree_island[tree] + 3, worker], one - one, one)
     P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * mass)
     P = P - load_vec3(work.motion_sums, sums + END + MOMENTUM, worker)
     L = load_vec3(work.motion_sums, sums + SPIN, worker) - load_vec3(work.motion_sums, sums + END + SPIN, worker)
+    if model.tree_is_guarded[tree] == 1:
+        arm = load_vec3(work.tree_arm, 3 * tree, worker) + root_arm(model, work, tree, END, worker)
+        impulse = load_vec3(work.tree_impulse, 6 * tree, worker)
+        P = P + impulse
+        L = L + load_vec3(work.tree_impulse, 6 * tree + 3, worker) + cross(arm * real(0.5, h), impulse)
     return P * is_free, L * is_free
 
 
 @wp.func
-def energy_left(model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real):
+def root_arm(model: ModelArrays, work: WorkArrays, tree: int, sums: int, worker: int):
+    """From the centre of mass of a floating tree to where the velocity of its root is, of the sums that were last."""
+    root = model.order[model.tree_link[tree]]
+    return load_vec3(work.p_WM, 3 * root, worker) - load_vec3(work.motion_sums, 2 * END * tree + sums + CENTER, worker)
+
+
+@wp.func
+def keeps_momentum(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
+    """One where only weights may change the momentum of a tree that moves freely, else zero."""
+    pushed = work.watched[4 * model.tree_island[tree] + 3, worker]
+    one = real(1.0, pushed)
+    return where_positive(pushed, one - one, one)
+
+
+@wp.func
+def energy_left(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    tree: int,
+    is_free: Real,
+    block: int,
+    worker: int,
+    h: Real,
+):
     """The kinetic energy that what is scaled is to have: all of it, or that relative to the motion of the whole."""
-    sums = 2 * END * tree
-    left = fallen_energy(work, sums, worker)
+    left = kinetic_energy_given(model, state, work, tree, block, worker, h)
     if model.tree_root[tree] >= 0:
-        row = pose_row(model.tree_root[tree])
-        mass = work.motion_sums[sums + END + MASS, worker]
-        P_change, L_change = momentum_changes(model, work, tree, block, worker, h)
-        P = load_vec3(work.motion_sums, sums + END + MOMENTUM, worker) + P_change
-        L = load_vec3(work.motion_sums, sums + END + SPIN, worker) + L_change
-        Omega = sym_solve(load_sym3(work.motion_sums, sums + END + INERTIA, worker), L)
-        moved = load_vec3(work.root, row, worker) - load_vec3(state.root_pose, row, block)
-        left = left + mass * dot(load_vec3(model.gravity, 0, block), moved)
-        left = left - real(0.5, h) * (dot(P, P) / mass + dot(L, Omega))
+        left = left - energy_of_whole(model, work, tree, is_free, block, worker, h)
     return left
 
 
 @wp.func
+def kinetic_energy_given(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real
+):
+    """The kinetic energy that a tree is to have at q+."""
+    sums = 2 * END * tree
+    given = energy_given(work, sums, worker, h)
+    if model.tree_root[tree] >= 0:
+        row = pose_row(model.tree_root[tree])
+        mass = work.motion_sums[sums + END + MASS, worker]
+        moved = load_vec3(work.root, row, worker) - load_vec3(state.root_pose, row, block)
+        given = given + mass * dot(load_vec3(model.gravity, 0, block), moved)
+    return given
+
+
+@wp.func
+def energy_of_whole(model: ModelArrays, work: WorkArrays, tree: int, is_free: Real, block: int, worker: int, h: Real):
+    """The energy of the momentum that a floating tree is to have."""
+    sums = 2 * END * tree
+    mass = work.motion_sums[sums + END + MASS, worker]
+    P_change, L_change = momentum_changes(model, work, tree, is_free, block, worker, h)
+    P = load_vec3(work.motion_sums, sums + END + MOMENTUM, worker) + P_change
+    L = load_vec3(work.motion_sums, sums + END + SPIN, worker) + L_change
+    Omega = sym_solve(load_sym3(work.motion_sums, sums + END + INERTIA, worker), L)
+    return real(0.5, h) * (dot(P, P) / mass + dot(L, Omega))
+
+
+@wp.func
 def scale_floating(
-    model: ModelArrays, work: WorkArrays, tree: int, left: Real, most: Real, block: int, worker: int, h: Real
+    model: ModelArrays,
+    work: WorkArrays,
+    tree: int,
+    chosen: Real,
+    left: Real,
+    most: Real,
+    is_free: Real,
+    block: int,
+    worker: int,
+    h: Real,
 ):
     """The same on a floating base: v+ = V_C + Omega x r + s v_rel with the momentum that weights leave."""
     sums = 2 * END * tree
-    island = model.tree_island[tree]
     root = model.tree_root[tree]
-    unresolved = work.unresolved[island, worker]
     one = real(1.0, h)
     mass = work.motion_sums[sums + END + MASS, worker]
     inertia = load_sym3(work.motion_sums, sums + END + INERTIA, worker)
     P = load_vec3(work.motion_sums, sums + END + MOMENTUM, worker)
     L = load_vec3(work.motion_sums, sums + END + SPIN, worker)
-    P_change, L_change = momentum_changes(model, work, tree, block, worker, h)
+    P_change, L_change = momentum_changes(model, work, tree, is_free, block, worker, h)
     V_C = P * (one / mass)
     V_change = P_change * (one / mass)
     Omega = sym_solve(inertia, L)
     Omega_change = sym_solve(inertia, L_change)
     relative = work.motion_sums[sums + END + KINETIC, worker] - real(0.5, h) * (dot(P, V_C) + dot(L, Omega))
     s = minimum(scale_of(relative, left), most)
-    link = model.order[model.tree_link[tree]]
-    arm = load_vec3(work.p_WM, 3 * link, worker) - load_vec3(work.motion_sums, sums + END + CENTER, worker)
+    arm = root_arm(model, work, tree, END, worker)
     more = s - one
     linear = load_vec3(work.v, root, worker) - V_C - cross(Omega, arm)
     angular = load_vec3(work.v, root + 3, worker) - Omega
-    add_where(work, root, worker, unresolved, linear * more + V_change + cross(Omega_change, arm))
-    add_where(work, root + 3, worker, unresolved, angular * more + Omega_change)
-    scale_joints(model, work, island, worker, unresolved, s)
+    add_where(work, root, worker, chosen, linear * more + V_change + cross(Omega_change, arm))
+    add_where(work, root + 3, worker, chosen, angular * more + Omega_change)
+    scale_joints(model, work, tree, chosen, s, worker)
 
 
 @wp.func

@@ -1,6 +1,7 @@
-"""Energies, mass, momenta and inertia of the trees that move freely, before a step and after it.
+"""Energies, mass, momenta and inertia of trees, before a step and after it.
 
 T = sum (m v_C.v_C + w.I_C w) / 2 + sum armature v^2 / 2,   V = - sum m g.x + sum k beyond^2 / 2 of soft limits
+W' = sum (F.v_C + N.w) + sum effort v,   with the forces that are given to links and joints
 P = sum m v_C,   L_C = sum (I_C w + (r - c) x m v_C),   I_C = sum (I_C + m ((r.r) 1 - r r^T)) about the whole
 """
 
@@ -8,6 +9,7 @@ import warp as wp
 
 from warp_artic.constraints.soft_rotation_limit import soft_limit_gains, soft_limit_value
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
     add,
     div,
     maximum,
@@ -19,6 +21,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import cross, dot, mat_mul, sym_outer, sym_rotate, sym_scalar, transpose_mul
 from warp_artic.model.arrays import (
+    ControlArrays,
     ModelArrays,
     StateArrays,
     WorkArrays,
@@ -29,7 +32,6 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.model.families import IS_SOFT_LIMIT, has_trait
-from warp_artic.model.islands import island_dof
 from warp_artic.model.kinds import FLOATING
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.kinematics import place_links
@@ -62,16 +64,20 @@ INERTIA = wp.constant(12)
 """About the centre of mass, six rows."""
 
 
-END = wp.constant(18)
+POWER = wp.constant(18)
+"""W' [W]"""
+
+
+END = wp.constant(19)
 
 
 @wp.func
-def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, block: int, worker: int):
-    """The energy of the springs of soft limits of an island at the positions `work.end_position` [J]."""
+def sprung_energy(model: ModelArrays, work: WorkArrays, tree: int, block: int, worker: int):
+    """The energy of the springs of soft limits of a tree at the positions `work.end_position` [J]."""
     zero = real(0.0, model.gravity[0, block])
     energy = zero
     for row in range(model.row_count):
-        if has_trait(model, row, IS_SOFT_LIMIT) and model.row_island[row] == island:
+        if has_trait(model, row, IS_SOFT_LIMIT) and model.link_tree[model.dof_link[model.row_dof[row]]] == tree:
             k, _d = soft_limit_gains(model, row, block)
             y, lower, upper = soft_limit_value(model, work.end_position, row, block, worker)
             beyond = maximum(maximum(lower - y, y - upper), zero)
@@ -80,11 +86,11 @@ def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, block: int,
 
 
 @wp.func
-def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, block: int, worker: int):
-    """Write the energies, mass, momenta and inertia of trees at `work.end_position`, `work.end_root` and `work.u`.
+def add_up_motion(model: ModelArrays, control: ControlArrays, work: WorkArrays, first: int, block: int, worker: int):
+    """Write the energies, mass, momenta, inertia and power of trees at `work.end_position`, `end_root` and `u`.
 
-    Of those that move freely. `first` is the first of their rows; positions are from the origin of the base, or of the
-    frame of a floating root.
+    Of those that move freely, or would without contacts. `first` is the first of their rows; positions are from the
+    origin of the base, or of the frame of a floating root.
     """
     place_links(model, work, work.end_position, work.end_root, work.u, block, worker)
     zero = real(0.0, model.gravity[0, block])
@@ -94,24 +100,26 @@ def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, block: int, 
     store_vec3(work.linear, base, worker, none)
     store_vec3(work.p_WM, base, worker, none)
     for tree in range(model.tree_count):
-        if model.island_moves_freely[model.tree_island[tree]] == 1:
-            add_up_tree(model, work, tree, 2 * END * tree + first, block, worker)
+        if model.island_moves_freely[model.tree_island[tree]] + model.tree_is_summed[tree] > 0:
+            add_up_tree(model, control, work, tree, 2 * END * tree + first, block, worker)
 
 
 @wp.func
-def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, block: int, worker: int):
+def add_up_tree(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, first: int, block: int, worker: int
+):
     """The same of a tree whose links are placed."""
     g = load_vec3(model.gravity, 0, block)
     zero = real(0.0, g.x)
     half = real(0.5, g.x)
     none = vec3(zero, zero, zero)
     kinetic = zero
+    power = zero
     mass = zero
     moment = none
     P = none
     L = none
     inertia = sym_scalar(zero)
-    island = model.tree_island[tree]
     for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
         link = model.order[k]
         w, v_M = move_link(model, work, work.u, link, worker)
@@ -128,19 +136,23 @@ def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, blo
         own = load_sym3(model.link_inertia, 6 * link, block)
         w_M = transpose_mul(R_WM, w)
         kinetic = kinetic + half * (m * dot(v_C, v_C) + dot(w_M, own * w_M))
+        F = load_vec3(control.link_external_force, 6 * link, block)
+        N = load_vec3(control.link_external_force, 6 * link + 3, block)
+        power = power + dot(F, v_C) + dot(N, w)
         mass = mass + m
         moment = moment + r * m
         P = P + v_C * m
         L = L + R_WM * (own * w_M) + cross(r, v_C) * m
         inertia = inertia + sym_rotate(R_WM, own) + sym_scalar(m * dot(r, r)) - sym_outer(r) * m
-    for k in range(model.island_first[island], model.island_first[island + 1]):
-        dof = island_dof(model, k)
-        if dof >= model.root_dofs:
+    for dof in range(model.root_dofs, model.dof_count):
+        if model.link_tree[model.dof_link[dof]] == tree:
             v = work.u[dof, worker]
             kinetic = kinetic + half * model.armature[dof - model.root_dofs, block] * v * v
+            power = power + control.joint_effort[dof - model.root_dofs, block] * v
     center = moment * (real(1.0, mass) / mass)
     work.motion_sums[first + KINETIC, worker] = kinetic
-    work.motion_sums[first + POTENTIAL, worker] = sprung_energy(model, work, island, block, worker) - dot(g, moment)
+    work.motion_sums[first + POTENTIAL, worker] = sprung_energy(model, work, tree, block, worker) - dot(g, moment)
+    work.motion_sums[first + POWER, worker] = power
     work.motion_sums[first + MASS, worker] = mass
     store_vec3(work.motion_sums, first + CENTER, worker, center)
     store_vec3(work.motion_sums, first + MOMENTUM, worker, P)
@@ -150,7 +162,9 @@ def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, blo
 
 
 @wp.func
-def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+def add_up_start(
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int
+):
     """The sums of q and v, which are still in the state."""
     for item in range(model.dof_count - model.root_dofs):
         work.end_position[item, worker] = state.joint_position[item, block]
@@ -159,11 +173,11 @@ def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, block
         work.end_root[row, worker] = state.root_pose[row, block]
     for dof in range(model.root_dofs):
         work.u[dof, worker] = state.root_velocity[dof, block]
-    add_up_motion(model, work, 0, block, worker)
+    add_up_motion(model, control, work, 0, block, worker)
 
 
 @wp.func
-def add_up_end(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+def add_up_end(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """The sums of q+ and v+."""
     for item in range(model.dof_count - model.root_dofs):
         work.end_position[item, worker] = work.position[item, worker]
@@ -171,11 +185,12 @@ def add_up_end(model: ModelArrays, work: WorkArrays, block: int, worker: int):
         work.end_root[row, worker] = work.root[row, worker]
     for dof in range(model.dof_count):
         work.u[dof, worker] = work.v[dof, worker]
-    add_up_motion(model, work, END, block, worker)
+    add_up_motion(model, control, work, END, block, worker)
 
 
 @wp.func
-def fallen_energy(work: WorkArrays, sums: int, worker: int):
-    """T(q, v) + V(q) - V(q+) [J]; of a floating base without what its origin has fallen."""
+def energy_given(work: WorkArrays, sums: int, worker: int, h: Real):
+    """T(q, v) + V(q) - V(q+) + h (W' + W'+) / 2 [J]; of a floating base without what its origin has fallen."""
     fallen = work.motion_sums[sums + POTENTIAL, worker] - work.motion_sums[sums + END + POTENTIAL, worker]
-    return work.motion_sums[sums + KINETIC, worker] + fallen
+    power = work.motion_sums[sums + POWER, worker] + work.motion_sums[sums + END + POWER, worker]
+    return work.motion_sums[sums + KINETIC, worker] + fallen + real(0.5, h) * h * power

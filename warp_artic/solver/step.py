@@ -70,6 +70,7 @@ from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
 from warp_artic.solver.violent_spin import keep_spins
+from warp_artic.solver.violent_trees import begin_trees, keep_tree_energies, watch_trees
 
 
 @wp.func
@@ -130,6 +131,8 @@ def begin_step(
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     if model.free_motion == 1:
         begin_watch(model, state, work, block, worker)
+    if model.guards_trees == 1:
+        begin_trees(model, work, worker)
     if model.load_friction == 1:
         set_joint_loads(model, state, control, work, block, worker)
 
@@ -160,6 +163,8 @@ def observe(
         report_step(model, state, control, work, forces, block, worker, h_sub, substep, plan.substeps)
     if model.free_motion == 1:
         watch_rows(model, work, block, worker, h)
+    if model.guards_trees == 1:
+        watch_trees(model, work, block, worker)
     keep_smooth_acceleration(model, state, work, block, worker, h_sub, substep, plan.substeps)
 
 
@@ -219,6 +224,8 @@ def keep_invariants(
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:
         keep_spins(model, state, control, work, block, worker, h)
+    if model.guards_trees == 1:
+        keep_tree_energies(model, state, control, work, block, worker, h)
     is_watched = model.free_motion == 1
     for is_turned in range(1 + int(model.swing_joints > 0)):
         if is_turned == 1:
@@ -226,7 +233,7 @@ def keep_invariants(
             if is_watched:
                 watch_turns(model, control, work, block, worker)
         if is_watched and any_positive(largest_of_islands(model, work.unresolved, worker)):
-            project_energy(model, state, work, block, worker, h, is_turned)
+            project_energy(model, state, control, work, block, worker, h, is_turned)
         if is_turned == 0 and model.speed_limits > 0:
             slow_islands(model, state, control, work, forces, block, worker, h, plan.with_forces)
 

@@ -47,11 +47,7 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, block:
     """
     started = state.started[0, block]
     zero = started - started
-    moving = zero
-    for k in range(3):
-        moving = moving + absolute(model.base[BASE_ANGULAR + k, block])
-        moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, block])
-        moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, block])
+    moving = base_motion(model, block, zero)
     for island in range(model.island_count):
         watched = real(float(model.island_moves_freely[island]), started) * started
         work.watched[4 * island, worker] = where_positive(moving, zero, watched)
@@ -59,6 +55,17 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, block:
         work.watched[4 * island + 2, worker] = zero
         work.watched[4 * island + 3, worker] = zero
         work.projected[island, worker] = zero
+
+
+@wp.func
+def base_motion(model: ModelArrays, block: int, zero: Real):
+    """Positive where the base turns, or accelerates."""
+    moving = zero
+    for k in range(3):
+        moving = moving + absolute(model.base[BASE_ANGULAR + k, block])
+        moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, block])
+        moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, block])
+    return moving
 
 
 @wp.func
@@ -94,8 +101,11 @@ def find_unresolved(
     allowed = where_positive(smooth, real(UNRESOLVED_CURVE, h), real(UNRESOLVED, h))
     work.unresolved[island, worker] = where_positive(h * h * miss * rate - allowed, watched, zero)
     if any_positive(work.unresolved[island, worker]):
-        driven = find_inputs(model, control, island, block, zero)
-        work.unresolved[island, worker] = where_positive(driven, zero, work.unresolved[island, worker])
+        given = find_inputs(model, control, island, block, zero)
+        if model.island_joints[island] == 0:
+            work.unresolved[island, worker] = where_positive(given, zero, work.unresolved[island, worker])
+        work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], given)
+        work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], given)
 
 
 @wp.func

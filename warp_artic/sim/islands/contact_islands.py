@@ -83,6 +83,7 @@ class ContactIslands:
         """Leave external forces as they were given, and move mechanisms as contacts want it within the step."""
         self._exchange.give_back()
         self._exchange.keep_spins()
+        self._exchange.keep_accelerations()
         self._exchange.give_paths(launches)
         if self._sleep_steps:
             launches.watch(self.groups, True)

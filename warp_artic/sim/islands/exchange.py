@@ -115,6 +115,15 @@ class Exchange:
                 inputs += [group.field(name).scalars for name in ("root_pose", "root_velocity")]
                 self._launch(self._kernels.keep_spins, part.mover_columns, inputs)
 
+    def keep_accelerations(self) -> None:
+        """Leave impacts out of the accelerations that mechanisms with joints expect in the next step."""
+        layout = self._layout
+        for part in self._trees:
+            names = ("smooth_acceleration", "acceleration_change", "smoothness")
+            inputs = [part.mover_columns, part.mover_numbers, part.own_bodies, self._h, layout.bodies, layout.movers]
+            inputs += [part.group.field(name).scalars for name in names]
+            self._launch(self._kernels.keep_accelerations, part.mover_columns, inputs)
+
     def give_paths(self, launches: Launches) -> None:
         """Move mechanisms by what contacts change of their paths."""
         for part in self._layout.parts:
