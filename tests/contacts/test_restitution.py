@@ -83,3 +83,17 @@ def test_tumbling_cube_never_gains_energy(restitution, precision):
     if restitution == 0.0:
         assert motion.place("cube")[-1, 2] == pytest.approx(0.1, abs=1e-4)
         assert motion.largest_speed[-1] < 5e-5
+
+
+@pytest.mark.parametrize("spin", [25.0, 100.0])
+def test_fast_spins_are_what_a_substep_left(spin):
+    """A box that turns by more than 0.4 rad in a step hits a ball in one of its substeps, and no energy is lost."""
+    for place in np.linspace(-0.6, -0.556, 12):
+        solids = [
+            sphere("ball", 0.3, (0.6, 0, 0), mass=5.0),
+            box("box", (0.05, 0.2, 0.1), (place, 0.05, 0), velocity=(3.0, 0, 0), turning=(0, 0, spin)),
+        ]
+        scene = ContactScene(solids=solids, restitution=1.0, friction=0.0, gravity=NOWHERE, has_ground=False)
+        motion = simulated(scene, 0.5, dt=1.0 / 60.0, solver="tgs")
+        assert np.abs(motion.velocity("ball")[-1]).max() > 0.05
+        assert motion.kinetic[-1] == pytest.approx(motion.kinetic[0], rel=0.03)

@@ -200,6 +200,7 @@ CONTACT_PAIR = ConstraintFamily(
         "tie_known": _islands,
         "tie_curve": _islands,
         "tie_ratio": _islands,
+        "largest_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "island_impact": _islands,
         "island_push": _islands,
         "island_work": _islands,

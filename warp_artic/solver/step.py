@@ -69,7 +69,7 @@ from warp_artic.solver.reports import report_step
 from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
-from warp_artic.solver.violent_spin import keep_spins
+from warp_artic.solver.violent_spin import keep_spins, note_impulses
 from warp_artic.solver.violent_trees import begin_trees, keep_tree_energies, watch_trees
 
 
@@ -155,6 +155,7 @@ def observe(
     find_failure(model, state, work, block, worker)
     if model.contact_count > 0:
         measure_residuals(model, work, worker)
+        note_impulses(model, work, worker, substep)
     if plan.has_middle == 1 and model.closed_islands > 0:
         note_acting_rows(model, work, worker)
     if model.breakable_loops == 1:

@@ -4,7 +4,7 @@ In free flight  I+ w+ = s I w / (1 + h d)  about the centre of mass, with the in
 damping d, and s <= 1 so that the energy of rotation does not grow: where the body has turned to in such a step is only
 roughly known. Velocity forces at velocities that a step does not resolve would make it grow without end. Trees that
 move freely have more, `solver.energy_projection`; those that contacts join with others do not. A body that is touched
-in the step, or pushed from outside, is left as it is.
+in any substep, or pushed from outside, is left as it is.
 """
 
 import warp as wp
@@ -40,6 +40,16 @@ VIOLENT = wp.constant(0.04)
 
 
 @wp.func
+def note_impulses(model: ModelArrays, work: WorkArrays, worker: int, substep: int):
+    """Write the largest impulse so far of each row in the substeps of a step."""
+    for row in range(model.row_count):
+        z = absolute(work.impulse[row, worker] + work.given[row, worker])
+        if substep > 0:
+            z = maximum(z, work.largest_impulse[row, worker])
+        work.largest_impulse[row, worker] = z
+
+
+@wp.func
 def keep_spins(
     model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
 ):
@@ -63,7 +73,7 @@ def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link
     for k in range(6 * link + 1, 6 * link + 6):
         acts = maximum(acts, absolute(control.link_external_force[k, block]))
     for row in range(model.row_count):
-        z = absolute(work.impulse[row, worker] + work.given[row, worker])
+        z = work.largest_impulse[row, worker]
         if any_positive(z):
             for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                 if model.dof_link[model.term_dof[term]] == link:

@@ -14,7 +14,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     absolute,
     add,
     any_positive,
+    div,
     maximum,
+    minimum,
     mul,
     neg,
     real,
@@ -51,21 +53,32 @@ def is_normal(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 
 @wp.func
 def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """The largest velocity of points to be solved, without impulses, and of what these did before.
+    """The largest velocity of points to be solved: without impulses, of what these did before, and what others may do.
 
-    Where there is none, the largest one that an overlap is to be taken back with.
+    Where there is none, the largest one that an overlap is to be taken back with. Another row a may give a point c the
+    velocity |G_ca z_a| <= sqrt(G_cc G_aa) |z_a|, with the impulse that takes it alone to its target, or to its bound.
     """
     largest = real(0.0, work.y_free[0, worker])
-    back = largest
+    zero = largest
+    one = real(1.0, zero)
+    back = zero
+    gives = zero
+    pushes = zero
     for a in range(count):
+        row = work.gathered[a, worker]
+        takes = work.row_mask[a, worker] * work.environment_mask[model.row_island[row], worker]
+        diagonal = work.split_diagonal[a, worker]
+        response = maximum(diagonal - work.compliance[row, worker], zero)
         if is_contact(model, work, a, worker):
-            size = absolute(work.y_free[a, worker]) + work.split_diagonal[a, worker] * absolute(
-                work.split_impulse[a, worker]
-            )
-            solved = work.environment_mask[model.row_island[work.gathered[a, worker]], worker]
-            largest = maximum(largest, size * work.row_mask[a, worker] * solved)
-            point = model.row_item[work.gathered[a, worker]] // 3
-            back = maximum(back, work.contact_back[point, worker] * work.row_mask[a, worker] * solved)
+            size = absolute(work.y_free[a, worker]) + diagonal * absolute(work.split_impulse[a, worker])
+            largest = maximum(largest, size * takes)
+            gives = maximum(gives, response * takes)
+            back = maximum(back, work.contact_back[model.row_item[row] // 3, worker] * takes)
+        else:
+            missing = absolute(work.target[a, worker] - work.y_free[a, worker])
+            z = minimum(missing / where_positive(diagonal, diagonal, one), work.present_bound[a, worker])
+            pushes = maximum(pushes, where_positive(takes * response, z * sqrt(response), zero))
+    largest = maximum(largest, sqrt(gives) * pushes)
     return where_positive(largest, largest, back)
 
 
