@@ -4,7 +4,8 @@ After a step and its closing (`solver.close_loops`) v+ becomes s v+, with
     T(q+, s v+) = T(q, v) + V(q) - V(q+),   s^2 = (T(q, v) + V(q) - V(q+)) / T(q+, v+),
 T the kinetic energy and V that of weights. J s v+ = 0 holds as J v+ = 0 does. A step misses its energy by terms of
 third order, so that s differs from one by as much and the order of the motion stays; without it the energy of a
-four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s.
+four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s. Where an environment starts,
+(q, v) are those that its loop joints allow (`solver.closed_start`).
 
 What is left open is s^2 beyond a tenth of one: below that it is nine tenths, so that at most a tenth of the kinetic
 energy goes in a step where q+ is too high up, and above that s is one: a closed mechanism that runs into a pose beyond

@@ -55,6 +55,7 @@ from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_c
 from warp_artic.solver.break_loops import add_loads, break_loops, load_loops
 from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.closed_energy import keep_energies, note_acting_rows, note_start
+from warp_artic.solver.closed_start import close_start
 from warp_artic.solver.energy_projection import project_energy
 from warp_artic.solver.history import (
     compare_accelerations,
@@ -91,7 +92,7 @@ def step_block(
     `forces` are written if `plan` says so. `solver` solves the active constraint rows, and `find_points` finds points
     of contact, where links are placed.
     """
-    begin_step(model, state, control, work, block, worker, h, plan, find_points)
+    begin_step(model, state, control, work, block, worker, h, plan, solver, find_points)
     h_sub = h / real(float(plan.substeps), h)
     for substep in range(plan.substeps):
         solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
@@ -113,6 +114,7 @@ def begin_step(
     worker: int,
     h: Real,
     plan: StepPlan,
+    solver: wp.Function,
     find_points: wp.Function,
 ):
     """Load the state, place the links, and find what acts where they are placed."""
@@ -120,9 +122,15 @@ def begin_step(
     load_state(model, state, work, block, worker)
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
-    if plan.has_middle == 1 and model.closed_islands > 0:
-        note_start(model, control, work, block, worker)
     set_position_weight(state, work, block, worker, plan.has_middle)
+    if plan.has_middle == 1 and model.closed_islands > 0:
+        started = state.started[0, block]
+        starts = real(1.0, started) - started
+        if any_positive(starts):
+            close_start(model, control, work, block, worker, h, plan, solver, starts)
+        note_start(model, control, work, block, worker)
+        if any_positive(starts):
+            load_state(model, state, work, block, worker)
     place_step(model, state, work, block, worker, h, plan.has_middle)
     if model.contact_count > 0:
         load_contacts(model, state, work, block, worker)
