@@ -128,7 +128,7 @@ def begin_step(
         starts = real(1.0, started) - started
         if any_positive(starts):
             close_start(model, control, work, block, worker, h, plan, solver, starts)
-        note_start(model, control, work, block, worker)
+        note_start(model, control, work, block, worker, h)
         if any_positive(starts):
             load_state(model, state, work, block, worker)
     place_step(model, state, work, block, worker, h, plan.has_middle)
@@ -222,7 +222,7 @@ def keep_invariants(
 ):
     """Keep energy, momentum and largest velocities at the end of a step, where it has not kept them by itself."""
     if plan.has_middle == 1 and model.closed_islands > 0:
-        keep_energies(model, work, block, worker)
+        keep_energies(model, control, work, block, worker, h)
     if model.sleep_steps > 0:
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:
