@@ -18,8 +18,10 @@ MASS = "/World/arm/elbow.physics:mass"
 GAINS = "/World/arm//*.drive:angular:physics:stiffness"
 
 
-def recorded(stage: str, changes: dict[str, float], steps: int = 120) -> tuple[wa.Recording, dict[Place, float]]:
-    """The motion of a stage with some attributes scaled, and what these then are."""
+def recorded(
+    stage: str, changes: dict[str, float], steps: int = 120, before: int = 0
+) -> tuple[wa.Recording, dict[Place, float]]:
+    """The motion of a stage with some attributes scaled, after steps before, and what these attributes then are."""
     varied = VariedStage(stage)
     values = {}
     for name, factor in changes.items():
@@ -29,7 +31,9 @@ def recorded(stage: str, changes: dict[str, float], steps: int = 120) -> tuple[w
                 place = Place(prim, attribute)
                 values[place] = float(varied.rounded(place, np.array([factor * varied.value(place)]))[0])
     settings = wa.SolverSettings(precision="float64")
-    return wa.Simulation(varied.scene(values), settings=settings).record(steps, every=4), values
+    simulation = wa.Simulation(varied.scene(values), settings=settings)
+    simulation.step(before)
+    return simulation.record(steps, every=4), values
 
 
 def test_masses_and_gains_of_an_arm(tmp_path):
@@ -55,6 +59,16 @@ def test_stiffness_of_tendons():
     recording, wanted = recorded(stage, dict.fromkeys(named, 1.2))
     found = wa.identify(stage, recording, named)
     assert {Place(one.prim, one.attribute): one.value for one in found.values} == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("before", [5, 80])
+def test_stiffness_from_the_middle_of_a_run(before):
+    """A recording that begins in motion goes on as it did: rows do not move by a first step."""
+    named = ["/World/hand/index_tendon.warpArtic:stiffness"]
+    recording, wanted = recorded(HAND, dict.fromkeys(named, 1.2), before=before)
+    found = wa.identify(HAND, recording, named)
+    assert {Place(one.prim, one.attribute): one.value for one in found.values} == pytest.approx(wanted, rel=1e-4)
+    assert found.residual < 1e-6 < 1e-5 < found.authored_residual
 
 
 def test_intervals_are_those_of_the_noise():

@@ -160,6 +160,19 @@ def test_masked_resets_leave_the_others():
         env.reset(options={"reset_mask": [True, False, True]})
 
 
+def test_actions_of_another_shape_are_refused():
+    """By the shape that they have and must have; lists of numbers are actions."""
+    env = make("next_step")
+    env.reset(seed=1)
+    env.step([[0.1]] * COUNT)
+    for wrong in (np.zeros(COUNT), np.zeros((COUNT, 2)), np.zeros((1, 1)), 0.0):
+        with pytest.raises(SettingsError, match=rf"actions: have shape \(.*\), must be \({COUNT}, 1\)"):
+            env.step(wrong)
+    for wrong in (None, "left", [[0.1], [0.1, 0.2]]):
+        with pytest.raises(SettingsError, match="actions: "):
+            env.step(wrong)
+
+
 def test_gymnasium_finds_nothing_wrong():
     """By the checks of its `env_checker` that are for observations, seeds and determinism."""
     from gymnasium.utils import env_checker

@@ -151,6 +151,13 @@ def test_shapes_of_derivatives_are_checked():
     simulation = driven()
     with pytest.raises(SettingsError, match=r"loss: derivatives by joint_position of shape \(3,\) are not of shape"):
         simulation.gradient(lambda motion: (0.0, {"joint_position": np.zeros(3)}), 2, ["gravity"])
+    for wrong in (None, 1.0, (1.0, None), (1.0, {}, {})):
+        with pytest.raises(SettingsError, match="loss: must return its value and a dictionary of its derivatives"):
+            simulation.gradient(lambda motion, wrong=wrong: wrong, 2, ["gravity"])
+    with pytest.raises(SettingsError, match="loss: derivatives by joint_position are a str, not numbers"):
+        simulation.gradient(lambda motion: (0.0, {"joint_position": "much"}), 2, ["gravity"])
+    with pytest.raises(SettingsError, match="loss: a NoneType is no function of the motion"):
+        simulation.gradient(None, 2, ["gravity"])
     with pytest.raises(SettingsError, match="steps: 0 is not an integer of at least 1"):
         simulation.gradient(lambda motion: (0.0, {}), 0, ["gravity"])
     with pytest.raises(SettingsError, match="'joint_effort' is not one of"):

@@ -208,6 +208,8 @@ def test_mass_properties_that_no_body_has_are_refused():
     simulation = Simulation(trees.scene(trees.chain(2)), environments=2)
     with pytest.raises(DescriptionError, match="/World/chain/link_01"):
         simulation.set_mass_properties(inertia=[[1, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, -1]])
+    with pytest.raises(DescriptionError, match="/World/chain/link_01: inertia .* none may exceed the sum of"):
+        simulation.set_mass_properties(inertia=[[1, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, 5]])
     with pytest.raises(SettingsError, match=r"center_of_mass: shape \(3,\)|center_of_mass: shape \(4, 3\)"):
         simulation.set_mass_properties(center_of_mass=np.zeros((4, 3)))
 

@@ -11,6 +11,11 @@ from tests.busy_mechanisms import tree_of_every_family
 from tests.central_differences import STEP, differences
 from tests.closed_mechanisms import spatial_four_bar
 from warp_artic import Drive, Friction, Limit, Simulation, SolverSettings
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.pose import Pose
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.sim.arrays.views import PARAMETERS
 from warp_artic.sim.derivatives.quantities import quantity
@@ -135,6 +140,40 @@ def test_all_families_at_once():
 def test_closed_mechanisms():
     """With loop joints that are closed again at the end of each step, and velocities that keep the energy."""
     assert compare(spatial_four_bar(), ("joint_velocity", "gravity", "link_mass"), steps=10) < 1e-6
+
+
+def rail(speed: float) -> Simulation:
+    """A body of 2 kg that a loop joint lets slide along x."""
+    motion = {"pose": Pose(), "linear_velocity": (speed, 0.0, 0.0)}
+    body = Link(path="/r/body", mass=2.0, inertia=(0.1, 0, 0, 0.2, 0, 0.3), **motion)
+    loop = LoopJoint(name="/r/rail", link0=WORLD, link1=0, free=(Axis.TRANS_X,))
+    tree = Articulation(path="/r", links=(body,), joints=(), constraints=(loop,))
+    return Simulation(trees.scene(tree), settings=SolverSettings(dt=1 / 480, precision="float64"))
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_a_body_on_a_rail_by_forces(speed):
+    """A force that is zero changes its speed by time / mass, forward and backward; and so in the next step alone."""
+    simulation = rail(speed)
+    simulation.step(3)
+    seeds = {"link_external_force": [[[1.0, 0, 0, 0, 0, 0]]]}
+    found = simulation.tangent(seeds, steps=40).derivatives.root_velocity[-1]
+    np.testing.assert_allclose(found.ravel()[:3], [40 / 480 / 2.0, 0, 0], atol=1e-12)
+    B = simulation.linearize(["link_external_force"]).B
+    assert np.abs(np.asarray(B)).max() == pytest.approx(1 / 480 / 2.0, rel=1e-9)
+
+    def last_speed(motion):
+        by = np.zeros_like(motion.root_velocity)
+        by[-1, ..., 0] = 1.0
+        return float(motion.root_velocity[-1].ravel()[0]), {"root_velocity": by}
+
+    gradient = simulation.gradient(last_speed, 40, ["link_external_force"])[1]["link_external_force"]
+    np.testing.assert_allclose(gradient.ravel()[:3], [40 / 480 / 2.0, 0, 0], atol=1e-12)
+
+
+def test_closed_mechanisms_by_efforts():
+    """As any effort at all leaves energy as the step has it, differences show it to what a step misses of energy."""
+    assert compare(spatial_four_bar(), ("joint_effort",), steps=10, step=1e-3) < 1e-3
 
 
 def test_closed_mechanisms_with_friction():

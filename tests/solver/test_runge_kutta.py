@@ -15,7 +15,9 @@ from warp_artic.constraints import table
 from warp_artic.constraints.table import IN_STEPS
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
+from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.sim.record.recording import Recording
@@ -306,6 +308,7 @@ def with_slow_links():
     return replace(tree, links=tuple(links))
 
 
+ROTATIONS = (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z)
 STOP = Limit(lower=-0.5, upper=0.5)
 MIMIC = Mimic(name="/World/m", dofs=(1, 0), gears=(1.0, -1.0))
 
@@ -325,6 +328,10 @@ MIMIC = Mimic(name="/World/m", dofs=(1, 0), gears=(1.0, -1.0))
         (replace(trees.chain(3), fixed_tendons=(tendon(),)), "1 fixed tendon"),
         (replace(trees.chain(3), fixed_tendons=(tendon(limit_stiffness=1.0),)), "1 fixed tendon"),
         (replace(trees.chain(3), spatial_tendons=(string(),)), "1 spatial tendon leaf"),
+        (
+            replace(trees.chain(3), constraints=(LoopJoint(name="/World/ball", link0=WORLD, link1=2, free=ROTATIONS),)),
+            "1 loop joint",
+        ),
         (chain_with(drive=Drive(stiffness=1.0, max_velocity=2.0)), "3 drives with a performance envelope"),
         (
             chain_with(

@@ -217,6 +217,13 @@ def test_errors_of_references(dialect, name):
             "/off: is a mimic joint (rotX), but in no articulation; must be a joint of one",
         ),
         (
+            robot(
+                more=joint("weak", "Revolute", "/World/base", "/World/a", "float physics:breakForce = 100", (PHYSX,))
+            ),
+            "/weak: is a mimic joint (rotX), but in no articulation (physics:breakForce or physics:breakTorque makes "
+            "it a loop joint); must be a joint of one",
+        ),
+        (
             robot(more=f'def Xform "frame" {schemas("NewtonMimicAPI")} {{\n}}\n'),
             "/frame: is a mimic joint, but no joint; must be a joint of one",
         ),

@@ -23,6 +23,7 @@ from warp_artic.sim.change.numbers import SceneNumbers
 from warp_artic.sim.derivatives.tangent import Tangent, tangent_of_numbers
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.revise import same_structure
+from warp_artic.sim.run.step import go_to
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.vary import Place, VariedStage
@@ -82,8 +83,9 @@ def identify(
 ) -> Identification:
     """Find values of attributes by which a stage moves as it was recorded.
 
-    The first record is the start of the run. Positions of joints with one axis are compared; drives follow the targets
-    of the stage. Steps are made in float64, with the other settings of the stage.
+    The first record is where the run begins: at time 0 with its first step, later as motion that goes on, and what
+    follows time in the stage is that of these times. Positions of joints with one axis are compared; drives follow the
+    targets of the stage. Steps are made in float64, with the other settings of the stage.
 
     Args:
         stage: A file, which stays as it is.
@@ -203,6 +205,14 @@ class _Problem:
             start["root_pose"] = recording.link_pose[0, environment, own].astype(float)
             start["root_velocity"] = recording.link_velocity[0, environment, own].astype(float)
         simulation.set_state(**start)
+        begun = round(float(recording.time[0]) / simulation.dt)
+        if begun > 0:
+            # Steps that go on know accelerations, which those from the start tell; a first step moves rows otherwise.
+            simulation.step(2)
+            known = simulation.snapshot("history")
+            simulation.set_state(**start)
+            simulation.apply(known)
+            go_to(simulation.run, begun)
 
     def _read(self, values: np.ndarray) -> np.ndarray:
         """The numbers of steps with some values."""

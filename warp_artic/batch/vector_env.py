@@ -163,6 +163,7 @@ class VectorEnv(GymnasiumVectorEnv):
     def step(self, actions):
         """Apply actions of shape (E, A); returns observations, rewards, terminated, truncated and info."""
         task, anew = self.task, self._done
+        actions = self._checked(actions)
         self._act(actions)
         self.simulation.step(task.decimation)
         self._age += 1
@@ -184,6 +185,17 @@ class VectorEnv(GymnasiumVectorEnv):
             observation = self._observed()
         return observation, reward, self._as_given(terminated), self._as_given(truncated), info
 
+    def _checked(self, actions):
+        """Actions as an array of the kind that the task has, of the shape that they must have."""
+        wanted = (self.num_envs, self._actions)
+        try:
+            found = self._as_given(actions)
+        except (TypeError, ValueError, RuntimeError):
+            raise SettingsError(f"actions: a {type(actions).__name__} is no array of shape {wanted}") from None
+        if tuple(found.shape) != wanted:
+            raise SettingsError(f"actions: have shape {tuple(found.shape)}, must be {wanted}")
+        return found
+
     def _act(self, actions) -> None:
         target = getattr(self.arrays, self.task.action)
         if not self._is_written_in_place:
@@ -202,10 +214,10 @@ class VectorEnv(GymnasiumVectorEnv):
     def _failed(self) -> np.ndarray:
         return (_on_host(self.arrays.failure)[:, :, 0] > 0).any(axis=1)
 
-    def _as_given(self, flags: np.ndarray):
+    def _as_given(self, values):
         if self._kind == "torch":
-            return self._xp.as_tensor(flags, device=self.arrays.joint_position.device)
-        return self._xp.asarray(flags)
+            return self._xp.as_tensor(values, device=self.arrays.joint_position.device)
+        return self._xp.asarray(values)
 
     def _put_back(self, chosen: np.ndarray) -> None:
         """Begin an episode in chosen copies."""

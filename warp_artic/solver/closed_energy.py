@@ -4,7 +4,8 @@ After a step and its closing (`solver.close_loops`) v+ becomes s v+, with
     T(q+, s v+) = T(q, v) + V(q) - V(q+),   s^2 = (T(q, v) + V(q) - V(q+)) / T(q+, v+),
 T the kinetic energy and V that of weights. J s v+ = 0 holds as J v+ = 0 does. A step misses its energy by terms of
 third order, so that s differs from one by as much and the order of the motion stays; without it the energy of a
-four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s.
+four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s. Where an environment starts,
+(q, v) are those that its loop joints allow (`solver.closed_start`).
 
 What is left open is s^2 beyond a tenth of one: below that it is nine tenths, so that at most a tenth of the kinetic
 energy goes in a step where q+ is too high up, and above that s is one: a closed mechanism that runs into a pose beyond
@@ -50,14 +51,14 @@ START = wp.constant(0)
 KINETIC = wp.constant(1)
 """T of the state that was added up last [J]."""
 POTENTIAL = wp.constant(2)
-"""V of it [J]."""
+"""V of it, and the work that is to come, or less that is done [J]."""
 ACTED = wp.constant(3)
 """Positive where anything but weights has acted in the step."""
 ROWS = wp.constant(4)
 
 
 @wp.func
-def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
+def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write the energies at the start of a step, and which islands are given anything."""
     zero = real(0.0, model.gravity[0, block])
     moving = zero
@@ -65,7 +66,7 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
         moving = moving + absolute(model.base[BASE_LINEAR + k, block]) + absolute(model.base[BASE_ANGULAR + k, block])
         moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, block])
         moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, block])
-    add_up_energies(model, work, block, worker)
+    add_up_energies(model, control, work, block, worker, h * real(0.5, h))
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
@@ -103,9 +104,9 @@ def note_acting_rows(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def keep_energies(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Give the velocities after a step the energy of its start, where nothing but weights has acted."""
-    add_up_energies(model, work, block, worker)
+    add_up_energies(model, control, work, block, worker, h * real(-0.5, h))
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
@@ -130,8 +131,11 @@ def energy_scale(kinetic: Real, wanted: Real):
 
 
 @wp.func
-def add_up_energies(model: ModelArrays, work: WorkArrays, block: int, worker: int):
-    """Write T and V of islands that keep their energy, of positions and velocities in the work space."""
+def add_up_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, time: Real):
+    """Write T and V of islands that keep their energy, of positions and velocities in the work space.
+
+    With derivatives, V has what efforts and wrenches do in some time at these velocities too.
+    """
     pose_links(model, work, work.position, work.root, work.v, block, worker)
     g = load_vec3(model.gravity, 0, block)
     half = real(0.5, g.x)
@@ -149,9 +153,14 @@ def add_up_energies(model: ModelArrays, work: WorkArrays, block: int, worker: in
         m = model.link_mass[link, block]
         T = half * (m * dot(v_C, v_C) + dot(w_M, load_sym3(model.link_inertia, 6 * link, block) * w_M))
         V = m * dot(g, load_vec3(work.end_origin, 3 * link, worker) + c)
+        if model.is_dual == 1:
+            force = load_vec3(control.link_external_force, 6 * link, block)
+            V = V - time * (dot(force, v_C) + dot(load_vec3(control.link_external_force, 6 * link + 3, block), w))
         if model.link_joint[link] != FLOATING:
             for dof in range(model.link_dof[link], model.link_dof[link] + model.link_dofs[link]):
                 v = work.v[dof, worker]
                 T = T + half * model.armature[dof - model.root_dofs, block] * v * v
+                if model.is_dual == 1:
+                    V = V - time * control.joint_effort[dof - model.root_dofs, block] * v
         work.closed_energy[own + POTENTIAL, worker] = work.closed_energy[own + POTENTIAL, worker] - V
         work.closed_energy[own + KINETIC, worker] = work.closed_energy[own + KINETIC, worker] + T

@@ -55,6 +55,7 @@ from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_c
 from warp_artic.solver.break_loops import add_loads, break_loops, load_loops
 from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.closed_energy import keep_energies, note_acting_rows, note_start
+from warp_artic.solver.closed_start import close_start
 from warp_artic.solver.energy_projection import project_energy
 from warp_artic.solver.history import (
     compare_accelerations,
@@ -92,7 +93,7 @@ def step_block(
     `forces` are written if `plan` says so. `solver` solves the active constraint rows, and `find_points` finds points
     of contact, where links are placed.
     """
-    begin_step(model, state, control, work, block, worker, h, plan, find_points)
+    begin_step(model, state, control, work, block, worker, h, plan, solver, find_points)
     h_sub = h / real(float(plan.substeps), h)
     for substep in range(plan.substeps):
         solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
@@ -114,6 +115,7 @@ def begin_step(
     worker: int,
     h: Real,
     plan: StepPlan,
+    solver: wp.Function,
     find_points: wp.Function,
 ):
     """Load the state, place the links, and find what acts where they are placed."""
@@ -121,9 +123,15 @@ def begin_step(
     load_state(model, state, work, block, worker)
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
-    if plan.has_middle == 1 and model.closed_islands > 0:
-        note_start(model, control, work, block, worker)
     set_position_weight(state, work, block, worker, plan.has_middle)
+    if plan.has_middle == 1 and model.closed_islands > 0:
+        started = state.started[0, block]
+        starts = real(1.0, started) - started
+        if any_positive(starts):
+            close_start(model, control, work, block, worker, h, plan, solver, starts)
+        note_start(model, control, work, block, worker, h)
+        if any_positive(starts):
+            load_state(model, state, work, block, worker)
     place_step(model, state, work, block, worker, h, plan.has_middle)
     if model.contact_count > 0:
         load_contacts(model, state, work, block, worker)
@@ -220,7 +228,7 @@ def keep_invariants(
 ):
     """Keep energy, momentum and largest velocities at the end of a step, where it has not kept them by itself."""
     if plan.has_middle == 1 and model.closed_islands > 0:
-        keep_energies(model, work, block, worker)
+        keep_energies(model, control, work, block, worker, h)
     if model.sleep_steps > 0:
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import cause_outside
 from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
@@ -81,7 +82,9 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
         for schema in sorted(inventory.schemas.get(path, ())):
             kind, _, instance = schema.partition(":")
             if kind in OF_JOINTS and path not in joints:
-                found = "in no articulation" if path in inventory.joints else "no joint"
+                found = "no joint"
+                if path in inventory.joints:
+                    found = f"in no articulation{cause_outside(path, inventory, attributes)}"
                 text = f"is {OF_JOINTS[kind].format(instance=instance)}, but {found}; must be a joint of one"
                 attributes.report.error("coupling-stray", path, text)
             if kind in OF_LINKS and path not in links:
@@ -103,7 +106,9 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
             continue
         attributes.pass_over(prim)
         if targets:
-            found = "in no articulation" if targets[0] in inventory.joints else "no joint"
+            found = "no joint"
+            if targets[0] in inventory.joints:
+                found = f"in no articulation{cause_outside(targets[0], inventory, attributes)}"
             text = f"leads to {targets[0]}, which is {found}; must lead to joints of one articulation"
             error("coupling-stray", place, text)
         else:

@@ -13,6 +13,7 @@ from warp_artic.description.joint import Joint
 from warp_artic.description.mimic import Mimic
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import cause_outside
 from warp_artic.usd.dialects import dialect_of
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
@@ -312,8 +313,10 @@ def _dofs(
         return None
     joints = {one.path: one for one in articulation.joints}
     if targets[0] not in joints:
-        outside = f"not a joint of the articulation {articulation.path}, as {joint.path} is"
-        found = outside if targets[0] in inventory.joints else "no joint"
+        found = "no joint"
+        if targets[0] in inventory.joints:
+            cause = cause_outside(targets[0], inventory, attributes)
+            found = f"not a joint of the articulation {articulation.path}, as {joint.path} is{cause}"
         attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}; must lead to one")
         return None
     reference = joints[targets[0]]

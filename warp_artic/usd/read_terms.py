@@ -8,6 +8,7 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import cause_outside
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 
@@ -48,8 +49,10 @@ def read_terms(
     for index, axis in zip(indices, axes or [""] * len(indices)):
         joint = joints.get(targets[index])
         if joint is None:
-            outside = f"not a joint of the articulation {articulation.path}, as others here are"
-            found = outside if targets[index] in inventory.joints else "no joint"
+            found = "no joint"
+            if targets[index] in inventory.joints:
+                cause = cause_outside(targets[index], inventory, attributes)
+                found = f"not a joint of the articulation {articulation.path}, as others here are{cause}"
             attributes.report.error(
                 "terms", path, f"leads to {targets[index]}, which is {found}; must lead to joints of one articulation"
             )

@@ -8,8 +8,8 @@ import numpy as np
 
 from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.scene import Scene
-from warp_artic.description.validate import validate
-from warp_artic.errors import SettingsError
+from warp_artic.description.validate import findings, validate
+from warp_artic.errors import DescriptionError, SettingsError
 from warp_artic.mechanisms.group import mechanisms_in, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.sim.arrays.views import checked, environment_indices
@@ -66,6 +66,8 @@ def _scene_with(run: Run, tables: dict[str, np.ndarray], place: int) -> Scene:
         trees.append(replace(tree, links=links))
     scene = replace(run.scene, articulations=tuple(trees))
     validate(scene)
+    if "inertia" in tables:
+        _refuse_impossible(scene)
     trees = [with_massless_links(tree) for tree in with_node_masses(scene).articulations]
     bounded = replace(scene, articulations=tuple(tree.bounded(run.settings.dt) for tree in trees))
     for member, tree, structure in zip(run.members, trees, trees_of(bounded)):
@@ -74,3 +76,10 @@ def _scene_with(run: Run, tables: dict[str, np.ndarray], place: int) -> Scene:
                 f"inertia: {tree.path}: a link without mass can have none, and one with mass must have it"
             )
     return replace(scene, articulations=tuple(trees))
+
+
+def _refuse_impossible(scene: Scene) -> None:
+    """Raise a DescriptionError where inertias that are given are those of no body, which of a stage is a warning."""
+    wrong = [one for one in findings(scene) if one.rule == "inertia-triangle"]
+    if wrong:
+        raise DescriptionError("\n".join(f"{one.path}: {one.message}" for one in wrong))

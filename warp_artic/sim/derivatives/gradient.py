@@ -38,6 +38,8 @@ def gradient(
     check_differentiable(run, "gradient")
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
         raise SettingsError(f"steps: {steps!r} is not an integer of at least 1")
+    if not callable(loss):
+        raise SettingsError(f"loss: a {type(loss).__name__} is no function of the motion")
     for name in wrt:
         quantity(run, name)
     steered = {name: control_table(run, name, table, steps) for name, table in (controls or {}).items()}
@@ -56,7 +58,7 @@ def _gradient(run: Run, loss: Loss, walk_of: type[TapedWalk | DualWalk], steps: 
     with walk_of.unchanged(run, steered):
         walk = walk_of(run, by, steered, int(steps))
         motion = walk.forward()
-        value, slopes = loss(motion)
+        value, slopes = _told(loss(motion))
         sources = _sources(run, motion, slopes)
         start, found = walk.backward(sources)
         names = {one.name: one for one in by}
@@ -69,13 +71,26 @@ def _gradient(run: Run, loss: Loss, walk_of: type[TapedWalk | DualWalk], steps: 
         return value, {name: gradients[name] for name in wrt}
 
 
+def _told(given) -> tuple[float, Mapping[str, np.ndarray]]:
+    """What a loss has returned, which must be two things."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2 or not isinstance(given[1], Mapping):
+        raise SettingsError(
+            "loss: must return its value and a dictionary of its derivatives by arrays of the motion, not a "
+            f"{type(given).__name__}"
+        )
+    return given[0], given[1]
+
+
 def _sources(run: Run, motion: Motion, slopes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Derivatives of a loss by the numbers of arrays of the motion, of those by motions."""
     sources = {}
     for name, given in slopes.items():
         one, values = quantity(run, name, MOTION), getattr(motion, name)
         wanted = (*values.shape[:2], *one.shape)
-        table = np.asarray(given, float)
+        try:
+            table = np.asarray(given, float)
+        except (TypeError, ValueError):
+            raise SettingsError(f"loss: derivatives by {name} are a {type(given).__name__}, not numbers") from None
         if table.shape != wanted:
             raise SettingsError(f"loss: derivatives by {name} of shape {table.shape} are not of shape {wanted}")
         sources[name] = by_numbers(run, name, values, table)

@@ -11,6 +11,7 @@ from warp_artic.description.mechanism import Mechanism, joined, mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.tree import tree_of
+from warp_artic.model.families import ConstraintFamily
 from warp_artic.solver.settings import INTEGRATORS
 
 CARRIER = ("kinematic body that carries it",) * 2
@@ -41,12 +42,16 @@ def check_free_motion(scene: Scene) -> None:
 def _constraints(mechanism: Articulation | Mechanism) -> list[str]:
     """What acts other than by a smooth force, each with its number."""
     counts: Counter[tuple[str, str]] = Counter()
-    for family, rows in Counter(row.family for row in tree_of(mechanism).rows).items():
-        if family.label is not None:
-            counts[family.label] += rows // family.rows_each
+    found = dict.fromkeys((row.family, row.item // _items_each(row.family)) for row in tree_of(mechanism).rows)
+    counts.update(family.label for family, _ in found if family.label is not None)
     counts[CARRIER] = sum(one.base_motion is not None for one in mechanism.articulations)
     counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in mechanism.dofs)
     return [f"{count} {names[count > 1]}" for names, count in counts.items() if count]
+
+
+def _items_each(family: ConstraintFamily) -> int:
+    """How many items of rows there are for one of what people know by name."""
+    return 1 if family.entries is None or family.multiplier is None else family.multiplier.size
 
 
 def _has_envelope(drive: Drive | None) -> bool:
