@@ -4,8 +4,8 @@ Trees that move freely, and touch nothing, have `solver.energy_projection`. Cont
 trees, but what they give to each is known. With W = sum z P^T (v + v+) / 2 of all rows and of given forces, F and M the
 impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
-Stops and hard contacts give no work to both sides together, and trees that touch no more than they have had, where no
-drive acts and nothing is moved from outside.
+Trees that touch have no more energy together than before, where no drive acts, all contacts are hard and nothing is
+moved from outside.
 Where anything acts on a tree s is at most one; where that is drag or a given force V_C and Omega are as they are found.
 A tree that nothing touches stays at q where q+ has no such s; one that is touched is slowed down as a whole: impulses
 for velocities that a step does not resolve give momentum that would be more energy than there is.
@@ -13,7 +13,6 @@ for velocities that a step does not resolve give momentum that would be more ene
 
 import warp as wp
 
-from warp_artic.constraints.rows import row_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -29,7 +28,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
-from warp_artic.model.families import ENDS, FROM_OUTSIDE, IS_CONTACT, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.families import FROM_OUTSIDE, IS_CONTACT, has_trait
 from warp_artic.solver.energy_projection import (
     MOST,
     energy_left,
@@ -59,44 +58,27 @@ def begin_trees(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def watch_trees(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+def watch_trees(model: ModelArrays, work: WorkArrays, worker: int):
     """After a substep: add what rows do to the trees that they act on."""
     half = real(0.5, work.v[0, worker])
     for row in range(model.row_count):
         z = work.impulse[row, worker] + work.given[row, worker]
         if any_positive(absolute(z)):
-            share = excess_work(model, work, row, z, block, worker) / real(float(model.row_terms[row]), z)
             for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                 dof = model.term_dof[term]
                 tree = model.link_tree[model.dof_link[dof]]
                 f = work.P[term, worker] * z
                 path = half * (work.v[dof, worker] + work.v_next[dof, worker])
-                work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path - share
+                work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
                 if dof < model.root_dofs:
                     k = 6 * tree + dof - model.tree_root[tree]
                     work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
                 work.tree_stopped[tree, worker] = maximum(work.tree_stopped[tree, worker], absolute(z))
                 if has_trait(model, row, FROM_OUTSIDE):
                     if has_trait(model, row, IS_CONTACT):
-                        hit = work.contact_hits[model.row_item[row] // 3, worker]
+                        hit = where_positive(absolute(z), work.contact_hits[model.row_item[row] // 3, worker], z - z)
                         work.tree_hit[tree, worker] = maximum(work.tree_hit[tree, worker], hit)
                     work.tree_pushed[tree, worker] = maximum(work.tree_pushed[tree, worker], absolute(z))
-
-
-@wp.func
-def excess_work(model: ModelArrays, work: WorkArrays, row: int, z: Real, block: int, worker: int):
-    """The work of a row on all trees where it is positive, and the row is hard: stops, and contacts of what moves."""
-    zero = z - z
-    y = row_rate(model, work, work.v, row, worker) + row_rate(model, work, work.v_next, row, worker)
-    excess = maximum(real(0.5, z) * z * y, zero)
-    if has_trait(model, row, IS_CONTACT):
-        pair = model.contact_of_point[model.row_item[row] // 3]
-        excess = where_positive(is_finite(model.contact_stiffness[pair, block]), zero, excess)
-        if wp.max(model.contact_motion0[pair], model.contact_motion1[pair]) >= 0:
-            excess = zero
-    elif not has_trait(model, row, ENDS) or has_trait(model, row, IS_SOFT_LIMIT):
-        excess = zero
-    return excess
 
 
 @wp.func
@@ -150,14 +132,17 @@ def keep_tree_energies(
 
 @wp.func
 def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Write the kinetic energy that each tree is to have: no more together than those that touch have had."""
+    """Write the kinetic energy that each tree is to have: of those that touch no more together than they have had."""
     zero = real(0.0, h)
     one = real(1.0, h)
+    gives = real(float(model.contact_motions), h)
+    for pair in range(model.contact_count):
+        gives = gives + is_finite(model.contact_stiffness[pair, block])
     for island in range(model.island_count):
         before = zero
         after = zero
         guarded = zero
-        is_open = real(float(model.contact_motions), h)
+        is_open = gives
         for tree in range(model.tree_count):
             if model.tree_is_summed[tree] == 1 and model.tree_island[tree] == island:
                 pushed = where_positive(work.tree_pushed[tree, worker], one, zero)

@@ -96,11 +96,11 @@ def slide_with_normals(model: ModelArrays, work: WorkArrays, count: int, factore
             mu = work.contact_friction[model.row_item[work.gathered[a, worker]] // 3, worker]
             slides = maximum(slides, where_positive(mu, is_out * chosen, zero))
     if any_positive(slides):
-        scale_friction(model, work, count, chosen, worker)
+        scale_friction(model, work, count, slides, worker)
         for _turn in range(SLIDING_TURNS):
             miss_velocities(model, work, count, factored, worker)
-            add_missing(model, work, factored, chosen, worker)
-            scale_friction(model, work, count, chosen, worker)
+            add_missing(model, work, factored, slides, worker)
+            scale_friction(model, work, count, slides, worker)
 
 
 @wp.func
