@@ -16,6 +16,7 @@ from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
+from warp_artic.description.tendon import FixedTendon
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.sim.arrays.views import PARAMETERS
 from warp_artic.sim.derivatives.quantities import quantity
@@ -135,6 +136,28 @@ def test_all_families_at_once():
     missed = np.abs(stacked(simulation.tangent(seeds, 2)) - wanted).max(axis=1)
     allowed = 1e-6 * np.abs(wanted).max(axis=1) + ROUNDING / 5e-4
     assert [name for name, far_off in zip(finite, missed > allowed) if far_off] == []
+
+
+@pytest.mark.parametrize("solver", ["direct", "tgs"])
+@pytest.mark.parametrize("stiffness", [50.0, 3000.0])
+def test_tendons_by_coefficients_of_lengths_or_forces_alone(stiffness, solver):
+    """Which are equal: rows whose J and P differ in their derivatives only, in one or in all terms."""
+    c = (0.3, 0.2, -0.1)
+    tendons = tuple(
+        FixedTendon(
+            name=f"/World/t{k}", dofs=dofs, coefficients=c[: len(dofs)], force_coefficients=c[: len(dofs)],
+            stiffness=stiffness, rest_length=0.05,
+        )
+        for k, dofs in enumerate([(0, 1, 2), (0, 1), (1, 2)])
+    )  # fmt: skip
+    tree = replace(trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4]), fixed_tendons=tendons)
+    for name in ("tendon_coefficient", "tendon_force_coefficient"):
+        assert compare(tree, (name,), steps=20, solver=solver) < 1e-6
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", variant="scalar"))
+    seeds = {"tendon_coefficient": np.eye(7).reshape(7, 7)[:3]}
+    found = simulation.tangent(seeds, 20)
+    simulation.step(20)
+    assert_same(simulation, found.values.joint_velocity[-1][0], simulation.state.joint_velocity.numpy()[:, 0])
 
 
 def test_closed_mechanisms():

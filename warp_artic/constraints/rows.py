@@ -143,7 +143,10 @@ def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     if place != model.row_response_index[row] and work.ready[place, worker] == 0:
         nonsymmetric = real(0.0, work.D_inverse[0, worker])
         for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-            nonsymmetric = maximum(nonsymmetric, absolute(work.J[term, worker] - work.P[term, worker]))
+            difference = absolute(work.J[term, worker] - work.P[term, worker])
+            # One that is zero counts where it has derivatives, in whatever term.
+            if any_positive(difference):
+                nonsymmetric = maximum(nonsymmetric, difference)
         work.nonsymmetric[row, worker] = nonsymmetric
         if any_positive(nonsymmetric):
             innovate(model, work, work.J, row, worker)

@@ -3,6 +3,9 @@
 They are found by factors of the Delassus matrix (`solver.rows.factors`) and, in the environments where these are not
 good enough, by Gram-Schmidt of the innovations of the rows (`solver.rows.orthogonal`). A row that depends on those
 before it gets no impulse: redundant rows change nothing, and of rows that contradict each other the first ones hold.
+
+With dual numbers J and P^T of a row may be equal with derivatives that are not. Factors have P alone: a last refinement
+by the velocities that J gives, of which only the derivatives are taken, has those of both.
 """
 
 import warp as wp
@@ -20,12 +23,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sub,
     where_positive,
+    with_derivatives,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.rows.factors import (
     PIVOT_WITH_ONE_REFINEMENT,
     PIVOT_WITHOUT_REFINEMENT,
     factor_working_set,
+    solve_consistent,
     solve_factored,
 )
 from warp_artic.solver.rows.orthogonal import solve_by_orthogonalization
@@ -45,10 +50,10 @@ def solve_working_set(
     contradiction = real(0.0, work.y_free[0, worker])
     work.orthogonal_rows[0, worker] = wp.min(work.orthogonal_rows[0, worker], known)
     give_impulses(model, work, count, worker)
-    inaccurate = solve_by_factors(model, work, count, worker)
+    inaccurate = solve_by_factors(model, work, count, first_nonsymmetric, worker)
     if is_first and any_positive(inaccurate) and let_contradicting_slide(work, inaccurate, count, worker):
         give_impulses(model, work, count, worker)
-        inaccurate = solve_by_factors(model, work, count, worker)
+        inaccurate = solve_by_factors(model, work, count, first_nonsymmetric, worker)
     if any_positive(inaccurate):
         contradiction = solve_by_orthogonalization(model, work, inaccurate, count, first_nonsymmetric, worker)
     scale_innovations(model, work, worker)
@@ -111,7 +116,7 @@ def of_turn(turn: int, first: Real, second: Real):
 
 
 @wp.func
-def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric: int, worker: int):
     """Add the impulses of the working set by factors of G, refined; positive where these are not good enough.
 
     There none is added.
@@ -131,8 +136,11 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, worker: i
         turns = 2
     if any_positive(twice):
         turns = 3
-    for turn in range(turns):
+    differentiates = int(model.is_dual == 1 and first_nonsymmetric < count)
+    for turn in range(turns + differentiates):
         refines = of_turn(turn, once, twice)
+        if turn == turns:
+            refines = real(1.0, smallest)
         for i in range(factored):
             a = work.factored[i, worker]
             missing = work.rhs[a, worker]
@@ -143,17 +151,22 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, worker: i
                 missing = (work.target[a, worker] - work.y_free[a, worker] - change) * work.in_working_set[a, worker]
                 missing = where_positive(refines, missing, zero)
             work.residual[i, worker] = missing
-        contradiction = solve_factored(model, work, factored, worker)
-        if turn == 0:
-            inaccurate = maximum(inaccurate, contradiction)
+        if turn == turns:
+            solve_consistent(model, work, factored, worker)
+        else:
+            contradiction = solve_factored(model, work, factored, worker)
+            if turn == 0:
+                inaccurate = maximum(inaccurate, contradiction)
         for i in range(factored):
             a = work.factored[i, worker]
             is_active = work.in_working_set[a, worker]
             more = where_positive(inaccurate, zero, where_positive(is_active, work.residual[i, worker], zero))
+            if turn == turns:
+                more = with_derivatives(zero, more)
             z = work.consistent_impulse[a, worker] + more
             work.consistent_impulse[a, worker] = z
             work.trial_impulse[a, worker] = where_positive(is_active, z, work.trial_impulse[a, worker])
             add_innovations(model, work, work.gathered[a, worker], more, worker)
-        if turn < turns - 1:
+        if turn < turns + differentiates - 1:
             scale_innovations(model, work, worker)
     return inaccurate

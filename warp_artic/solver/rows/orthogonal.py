@@ -24,6 +24,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sub,
     where_positive,
+    with_derivatives,
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
@@ -243,7 +244,8 @@ def set_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric: 
                 entry = work.compliance_entry[a, worker]
                 if entry >= 0 and entry < work.compliance_entry_end[b, worker]:
                     own = own + work.Q_dual[other + entry, worker]
-                t = where_positive(nonsymmetric, where_positive(work.is_independent[b, worker], own, t), t)
+                own = where_positive(work.is_independent[b, worker], own, t)
+                t = where_positive(nonsymmetric, own, with_derivatives(t, own))
             work.T_factor[a * model.row_count + b, worker] = t
 
 
