@@ -1,7 +1,4 @@
-"""How much of a step each dof moves with v+:  q+ = q moved by (1 - weight) h v, then by weight h v+.
-
-Limits of finite rotations, the last rows, leave that as it is: they are followed by half of v and half of v+.
-"""
+"""How much of a step each dof moves with v+:  q+ = q moved by (1 - weight) h v, then by weight h v+."""
 
 import warp as wp
 
@@ -37,7 +34,7 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
         stiffness = work.spring[dof, worker] + work.damper[dof, worker]
         work.dof_weight[dof, worker] = where_positive(stiffness, work.theta[dof, worker], free)
     widens = any_positive(least - free)
-    for row in range(model.row_count - model.rotation_rows):
+    for row in range(model.row_count):
         widening = widens and not has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT)
         if widening or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
             active = work.active[row, worker]

@@ -86,6 +86,15 @@ def start_rotation(model: ModelArrays, work: WorkArrays, dof: int, item: int, co
 
 
 @wp.func
+def turn_to_middle(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, h: Real):
+    """The rotation of a ball joint from the start of the step to where forces are evaluated."""
+    v = in_axes(model, dof, 3, work.v[dof, worker], work.v[dof + 1, worker], work.v[dof + 2, worker])
+    before = (real(1.0, h) - work.free_weight[0, worker]) * h * model.dof_sign[dof - model.root_dofs, block]
+    x, w = quaternion_exp(v * before)
+    return quaternion_matrix(x, w)
+
+
+@wp.func
 def component(v: Vec3, axis: int):
     """Component 0, 1 or 2 of v."""
     if axis == 0:

@@ -1,28 +1,24 @@
 """Hard limits of joints with two or three free rotations: their rows, on the coordinates of `rotation_coordinates`.
 
-A row is y at the start of the step, with its Jacobian where forces are evaluated: there an impulse along J has no part
-about other axes, such as the own axis of a limb in a cone. The joint moves with v, then with v+ (weight w), so that
-    y(end) = y + (1 - w) h J v + w h J v+ + what y curves by.
-How far that is corrected, and what a limit may reverse of J v, is in `limit_curvature`. What is beyond a limit after a
-step is taken back in `limit_projection`, and of a violated limit a part, no faster than velocity limits of the dofs
-allow along the shortest way back.
+A row is y at the start of the step, with its Jacobian there. Of a violated limit a part is taken back in a step, no
+faster than velocity limits of the dofs allow along the shortest way back. What y curves by in the step is in
+`limit_curvature`, and what is beyond a limit after it in `limit_projection`, which takes violations back, too.
 """
 
 import warp as wp
 
 from warp_artic.constraints.joint_limit import is_limited
-from warp_artic.constraints.limit_curvature import placed_rotation, set_bent_bounds
 from warp_artic.constraints.rotation_coordinates import (
     CONE_LIMIT_ORDER,
     ROTATION_LIMIT_ORDER,
     SWING_LIMIT_ORDER,
     TWIST_LIMIT_ORDER,
     limit_at,
-    limit_value,
     set_rotation_jacobian,
     start_rotation,
+    turn_to_middle,
 )
-from warp_artic.constraints.rows import set_unbounded_impulse, violation_of
+from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, violation_of
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
@@ -40,6 +36,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
+from warp_artic.math.spatial import transpose_mul
 from warp_artic.model.allowed_values import ANGLE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
@@ -53,17 +50,19 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     """Fill the row of a limit of two or three free rotations."""
     dof = model.term_dof[model.row_term[row]]
     count = model.row_terms[row]
+    zero = real(0.0, h)
     start = start_rotation(model, work, dof, dof - model.root_dofs, count, worker)
-    y, lower, upper = limit_value(model, row, block, start)
-    placed = placed_rotation(model, work, dof, count, block, worker, h)
-    _y, J, _lower, _upper = limit_at(model, row, block, placed)
+    y, J, lower, upper = limit_at(model, row, block, start)
+    if count == 3:
+        J = transpose_mul(turn_to_middle(model, work, dof, block, worker, h), J)
     set_rotation_jacobian(model, work, row, worker, J)
+    set_position_bounds(work, row, worker, y, lower, upper, h)
     work.coordinate[3 * row, worker] = y
     work.coordinate[3 * row + 1, worker] = lower
     work.coordinate[3 * row + 2, worker] = upper
-    set_bent_bounds(model, work, row, block, worker, h, placed)
     set_unbounded_impulse(work, row, worker, h)
-    work.compliance[row, worker] = real(0.0, h)
+    work.compliance[row, worker] = zero
+    work.curvature_correction[row, worker] = zero
     work.tolerance[row, worker] = violation_of(y, lower, upper)
 
 

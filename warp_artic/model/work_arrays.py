@@ -171,7 +171,6 @@ ROWS = {
     "spring_resolution": WorkArray("row", 1, "-", "constraints.spring", "(1 - theta) / (1 - least theta)"),
     "coordinate": WorkArray("range row", 3, "q", "constraints", "the coordinate of a limit, its lower and upper end"),
     "curvature_correction": WorkArray("row", 1, "u", "constraints.rotation_limit", "move of the velocity bounds"),
-    "reversible_speed": WorkArray("range row", 1, "u", "constraints.rotation_limit", "what is reversed of J v at most"),
     "tolerance": WorkArray("row", 1, "q", "constraints.rows", "violation of a limit at the start of a substep"),
     "bounced": WorkArray("row", 1, "0 or 1", "constraints.bouncing_limit", "whether the limit bounces"),
     "impact_weight": WorkArray("row", 1, "-", "constraints.bouncing_limit", "weight of v+ of the dof that bounces"),
