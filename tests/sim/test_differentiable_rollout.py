@@ -265,7 +265,7 @@ def test_jax_maps_rollouts():
 
 def test_what_is_not_differentiated_is_refused():
     """When it is called, not when gradients are asked for."""
-    simulation = Simulation(wa.read_stage("samples/scenes/stack_and_wall.usda"), settings=SETTINGS)
+    simulation = Simulation(wa.read_stage("samples/scenes/pile.usda"), settings=SETTINGS)
     with pytest.raises(
         SolveError, match="rollout: steps are not differentiated yet where there is contacts between many mechanisms"
     ):
