@@ -117,7 +117,8 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
             differentiate_impulses(model, work, count, worker)
         if not goes and anchors < ANCHORS:
             anchors += 1
-            going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), worker)
+            most_given = maximum(scale * real(ANCHORED, one), tolerance)
+            going = move_anchors(model, work, count, most_given, moves, worker)
             goes = any_positive(going)
             turns = 0
     give_contacts(model, work, count, worker)
@@ -127,8 +128,8 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
 
 
 @wp.func
-def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, worker: int):
-    """Let the impulses found be the anchors where impacts give way by more than `most`; says where."""
+def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, chosen: Real, worker: int):
+    """Where `chosen`, let the impulses found be the anchors where impacts give way by more than `most`; says where."""
     zero = real(0.0, most)
     given = zero
     for a in range(count):
@@ -139,14 +140,15 @@ def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, w
             )
             hits = work.contact_hits[item // 3, worker] * work.row_mask[a, worker]
             given = maximum(given, absolute(gives) * hits)
-    moves = where_positive(given - most, real(1.0, most), zero)
+    moves = where_positive(given - most, chosen, zero)
     for a in range(count):
         if is_contact(model, work, a, worker):
             item = model.row_item[work.gathered[a, worker]]
             takes = moves * work.row_mask[a, worker]
             before = work.contact_anchor[item, worker]
             work.contact_anchor[item, worker] = where_positive(takes, work.split_impulse[a, worker], before)
-            work.contact_start[item, worker] = work.split_impulse[a, worker]
+            start = work.contact_start[item, worker]
+            work.contact_start[item, worker] = where_positive(chosen, work.split_impulse[a, worker], start)
     return moves
 
 
