@@ -211,6 +211,7 @@ def test_bodies_with_joints():
     one.step(720)
     assert one.failures() == []
     assert one.state.energy.numpy().sum() < 0.2 * start
+    one.step(720)  # by then what limbs were pushed into each other in the fall is taken back
     assert one.state.link_pose.numpy()[:, 2].min() > 0.0
     gaps = [contact.gap for contact in one.contacts()]
     assert len(gaps) > 20
