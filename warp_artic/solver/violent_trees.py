@@ -1,4 +1,4 @@
-"""Trees that turn by a good part of a radian in a step have no more energy than contacts leave them.
+"""Trees in an impact, or that turn by a good part of a radian in a step, have no more energy than contacts leave them.
 
 Trees that move freely, and touch nothing, have `solver.energy_projection`. Contacts pass energy and momentum between
 trees, but what they give to each is known. With W = sum z P^T (v + v+) / 2 of all rows and of given forces, F and M the
@@ -6,9 +6,10 @@ impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
 Trees that touch have no more energy together than before, where no drive acts, all contacts are hard and nothing is
 moved from outside.
+
 Where anything acts on a tree s is at most one; where that is drag or a given force V_C and Omega are as they are found.
-A tree that nothing touches stays at q where q+ has no such s; one that is touched is slowed down as a whole: impulses
-for velocities that a step does not resolve give momentum that would be more energy than there is.
+A tree that nothing touches stays at q where q+ has no such s. One that is touched is slowed down as a whole where the
+momentum alone would be more energy than there is: impulses may answer velocities that a step does not resolve.
 """
 
 import warp as wp
