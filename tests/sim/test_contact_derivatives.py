@@ -60,13 +60,7 @@ SCENES = {
         joints=LEG,
     ),
 }  # fmt: skip
-CASES = [
-    (name, solver)
-    for name in SCENES
-    for solver in SOLVERS
-    if solver == "direct" or name != "a ball with rolling friction"
-]
-"""Sweeps have the row across the rolling from the start in dual numbers, where it is exactly zero, and steps later."""
+CASES = [(name, solver) for name in SCENES for solver in SOLVERS]
 
 
 @cache

@@ -4,8 +4,9 @@ w is the angular velocity of shape 1 against shape 0, n the normal, and r a leng
 rolling friction for t. Of the tangents t_1 is along the part of w across n, and t_2 across that, so that friction of
 what rolls is against w, whatever way it rolls.
 
-z_n is the impulse of the normal in the step before, which a point that rests or rolls has again; what an impact gives
-to the normal acts in the step after it. So these are rows of dry friction with a bound that is known.
+z_n is the impulse of the normal in the step before, which a point that rests or rolls has again. So these are rows of
+dry friction with a bound that is known. Of an impact, and where none rested in the step before, it is that of the step
+itself: such rows have no part in the first solution, which tells z_n, and then it is solved again with the bounds.
 """
 
 import warp as wp
@@ -19,6 +20,7 @@ from warp_artic.math.directions import choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
+    absolute,
     add,
     any_positive,
     div,
@@ -33,7 +35,7 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import FROM_OUTSIDE, PUSHES_LINKS, ConstraintFamily
+from warp_artic.model.families import FROM_OUTSIDE, IS_CONTACT, PUSHES_LINKS, ConstraintFamily, Tree
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 from warp_artic.phases.transmitted_forces import take_turn_off
@@ -120,17 +122,67 @@ def set_contact_turn_row(model: ModelArrays, work: WorkArrays, row: int, block: 
     if any_positive(near):
         pair = model.contact_of_point[point]
         d = turn_direction(model, work, row, block, worker)
-        n = load_vec3(work.contact_point, 7 * point + 3, worker)
-        pressed = maximum(dot(n, load_vec3(work.contact_memory, 3 * point, worker)), zero)
-        reach = model.contact_rolling_friction[pair, block]
-        if model.row_item[row] % 3 == 0:
-            reach = model.contact_torsional_friction[pair, block]
-        bound = reach * pressed
+        bound = turn_reach(model, row, block) * rested_impulse(work, point, worker)
         carried = turning_drift_along(model, work, pair, d, block, worker)
         work.compliance[row, worker] = zero
         set_impulse_bounds(work, row, worker, bound, bound)
         set_velocity_bounds(work, row, worker, neg(carried), neg(carried))
         allow_every_velocity(work, row, worker, where_positive(bound, near, zero))
+
+
+@wp.func
+def turn_reach(model: ModelArrays, row: int, block: int):
+    """r of a row."""
+    pair = model.contact_of_point[model.row_item[row] // 3]
+    if model.row_item[row] % 3 == 0:
+        return model.contact_torsional_friction[pair, block]
+    return model.contact_rolling_friction[pair, block]
+
+
+@wp.func
+def rested_impulse(work: WorkArrays, point: int, worker: int):
+    """z_n of a point in the step before; zero where it had an impact then."""
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
+    pressed = dot(n, load_vec3(work.contact_memory, 3 * point, worker))
+    zero = pressed - pressed
+    return where_positive(work.contact_hit_before[point, worker], zero, maximum(pressed, zero))
+
+
+@wp.func
+def bound_by_impacts(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+    """Bound the rows of points with an impact, or that did not rest before, by z_n.
+
+    Only islands whose bounds change are to be solved then; says whether there are any.
+    """
+    found = bool(False)
+    zero = real(0.0, work.v_next[0, worker])
+    one = real(1.0, zero)
+    for island in range(model.island_count):
+        work.environment_mask[island, worker] = zero
+    for k in range(model.turn_rows):
+        row = model.turn_row + k
+        point = model.row_item[row] // 3
+        island = model.row_island[row]
+        near = work.contact_near[point, worker] * work.is_changed[island, worker]
+        if any_positive(near):
+            rested = where_positive(work.contact_hits[point, worker], zero, rested_impulse(work, point, worker))
+            normal = model.turn_normal[k]
+            z_n = maximum(work.impulse[normal, worker] + work.given[normal, worker], zero)
+            before = work.impulse_bounds[2 * row, worker]
+            bound = where_positive(rested, before, turn_reach(model, row, block) * z_n)
+            changes = where_positive(near, where_positive(absolute(bound - before), one, zero), zero)
+            if any_positive(changes):
+                found = bool(True)
+                d = turn_direction(model, work, row, block, worker)
+                pair = model.contact_of_point[point]
+                carried = turning_drift_along(model, work, pair, d, block, worker)
+                bound = where_positive(changes, bound, before)
+                set_impulse_bounds(work, row, worker, bound, bound)
+                set_velocity_bounds(work, row, worker, neg(carried), neg(carried))
+                allow_every_velocity(work, row, worker, where_positive(bound, near, zero))
+                work.active[row, worker] = maximum(work.active[row, worker], changes)
+                work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], changes)
+    return found
 
 
 @wp.func
@@ -166,6 +218,16 @@ def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     return found
 
 
+def _rows(tree: Tree) -> list[int]:
+    return [place for place, row in enumerate(tree.rows) if row.family is CONTACT_TURN]
+
+
+def _normals(tree: Tree) -> list[int]:
+    """Of the point of each row the row of its normal."""
+    rows = {row.item: place for place, row in enumerate(tree.rows) if row.family.traits & IS_CONTACT}
+    return [rows[tree.rows[place].item // 3 * 3] for place in _rows(tree)]
+
+
 CONTACT_TURN = ConstraintFamily(
     name="contact_turn",
     order=889,
@@ -181,4 +243,6 @@ CONTACT_TURN = ConstraintFamily(
         of_each_pair("torsional_friction", lambda one: one.torsional_friction, NOT_NEGATIVE),
         of_each_pair("rolling_friction", lambda one: one.rolling_friction, NOT_NEGATIVE),
     ),
+    counts={"turn_rows": lambda tree: len(_rows(tree)), "turn_row": lambda tree: (_rows(tree) or [0])[0]},
+    tables={"turn_normal": _normals},
 )

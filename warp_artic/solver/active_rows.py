@@ -1,12 +1,14 @@
 """The active constraint rows: which take part in a step, and their solution.
 
 A row takes part from when its velocity is outside its bounds. Rows are activated and solved in turn, until none is
-outside; in between impacts are passed on, limits corrected for their curvature, and speed limits turned.
+outside; in between impacts are passed on, turning friction is bounded by them, limits corrected for their curvature,
+and speed limits turned.
 """
 
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
+from warp_artic.constraints.contact_turn import bound_by_impacts
 from warp_artic.constraints.dispatch import set_rows
 from warp_artic.constraints.rows import add_responses
 from warp_artic.constraints.speed_limit import turn_limits
@@ -117,6 +119,7 @@ def solve_active_rows(
             if work.begins[island, worker] == 0:
                 work.environment_mask[island, worker] = work.is_changed[island, worker]
     is_start = unsolved and begins == 1
+    turns_wait = model.turn_rows > 0
     rounds = int(0)
     goes = bool(True)
     while goes:
@@ -131,6 +134,9 @@ def solve_active_rows(
             found, again = pass_impacts_on(model, work, block, worker, h, has_middle, rounds)
             unsolved = found
             passes = again
+        if turns_wait and not passes and not unsolved:
+            unsolved = bound_by_impacts(model, work, block, worker)
+            turns_wait = bool(False)
         if model.rotation_rows > 0 and (is_start or (with_curvature + model.corrects_early > 0 and not unsolved)):
             bent = correct_for_curvature(model, work, block, worker, h, is_start, with_curvature)
             unsolved = unsolved or bent
