@@ -143,7 +143,7 @@ def test_text_lists_the_joints(tmp_path, capsys):
 def test_nothing_to_assemble(tmp_path, capsys):
     """A stage that is closed, and one with other errors, which come first."""
     assert main(["check", "samples/scenes/peaucellier.usda", "--assemble"]) == 0
-    assert "no mechanism has open loops" in capsys.readouterr().out
+    assert "no mechanism has open loops or mimic joints" in capsys.readouterr().out
     path = linkage(tmp_path, more=joint("bad", "Revolute", "/World/base", "/World/base"))
     content = content_of(capsys, path, code=1)
     assert content["assembly"] == []
@@ -154,3 +154,29 @@ def test_options_that_do_not_go_together(line, text, capsys):
     """Are bad usage."""
     assert main(["check", "samples/scenes/pendulum.usda", *line]) == 2
     assert text in capsys.readouterr().err
+
+
+def followers(folder, offset):
+    """Two arms, of which one is to follow the other at an offset [deg]."""
+    text = body("base") + body("a") + body("b") + joint("held", "Fixed", "", "/World/base")
+    text += joint("lead", "Revolute", "/World/base", "/World/a", Z)
+    content = f"rel newton:mimicJoint = </World/lead>\nfloat newton:mimicCoef0 = {offset}\n"
+    text += joint("follow", "Revolute", "/World/base", "/World/b", Z + content, ("NewtonMimicAPI",))
+    path = folder / "followers.usda"
+    stage = open_text(f'def Xform "World" {schemas("PhysicsArticulationRootAPI")} {{\n{text}}}\n')
+    stage.GetRootLayer().Export(str(path))
+    return path
+
+
+def test_a_mimic_joint_that_does_not_hold(tmp_path, capsys):
+    """It is a warning with the error, as the first steps turn it into velocity, and the nearest start has none."""
+    path, out = followers(tmp_path, 10.0), tmp_path / "start.usda"
+    (finding,) = [item for item in read_stage(str(path)).diagnostics if item.rule == "mimic-open"]
+    assert finding.path == "/World/follow" and "is off its relation by 10 degrees at the start" in finding.message
+    content = content_of(capsys, path, "-o", out)
+    (one,) = content["assembly"]
+    now = {name: value["now"] for name, value in one["joint_position"].items()}
+    np.testing.assert_allclose([now["/World/follow"], now["/World/lead"]], math.radians(5.0) * np.array([1, -1]))
+    assert not [item for item in read_stage(str(out)).diagnostics if item.rule == "mimic-open"]
+    assert main(["check", str(followers(tmp_path, 0.0)), "--assemble"]) == 0
+    assert "no mechanism has open loops or mimic joints" in capsys.readouterr().out

@@ -236,7 +236,7 @@ def _add_check(commands) -> None:
     parser.add_argument(
         "--assemble",
         action="store_true",
-        help="find the nearest start in which all loops are closed; the exit code is 1 when there is none",
+        help="find the nearest start in which loop joints and mimic joints hold; the exit code is 1 when there is none",
     )
     parser.add_argument("-o", "--output", metavar="OUT.usda", help="the start of --assemble, as a layer over the stage")
     parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")

@@ -73,7 +73,7 @@ def _assemble(arguments) -> int:
     else:
         end = [f"wrote {arguments.output}"] if is_written else []
         show([_text(list(inspection.diagnostics)), *assembly.blocks(found), *end])
-    return int(bool(errors))
+    return int(bool(errors) or not all(one.closes for one in found))
 
 
 def _text(diagnostics: list[Diagnostic]) -> str:

@@ -1,4 +1,4 @@
-"""`warp-artic check --assemble`: the nearest start in which mechanisms with loops are together."""
+"""`warp-artic check --assemble`: the nearest start in which loop joints and mimic joints hold."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.usd.layer_file import check_output
-from warp_artic.usd.open_loops import words
+from warp_artic.usd.open_starts import words
 from warp_artic.usd.read_stage import Inspection
 from warp_artic.usd.write_start import write_start
 
-OPEN = "loop-open"
-"""The rule that a closed start satisfies."""
+OPEN = ("loop-open", "mimic-open")
+"""The rules that a closed start satisfies."""
 HEADS = (Column("joint", is_text=True), Column("was"), Column("is"), Column("", is_text=True))
 
 
 def assemblies(inspection: Inspection) -> tuple[Assembly, ...]:
-    """Of the mechanisms with a loop joint that is open; none where the stage has other errors."""
-    errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR]
-    if any(error.rule != OPEN for error in errors):
+    """Of the mechanisms with a loop joint or a mimic joint that is open; none where the stage has other errors."""
+    if any(item.severity is Severity.ERROR and item.rule not in OPEN for item in inspection.diagnostics):
         return ()
-    open_loops = {error.path for error in errors}
+    are_open = {item.path for item in inspection.diagnostics if item.rule in OPEN}
     trees = inspection.articulations
     found = []
     for numbers in mechanisms_of(Scene(articulations=trees)):
         mechanism = joined([trees[number] for number in numbers])
-        if any(loop.name in open_loops for loop in mechanism.constraints_of(LoopJoint)):
+        if any(one.name in are_open for one in (*mechanism.constraints_of(LoopJoint), *mechanism.mimics)):
             found.append(assemble(mechanism))
     return tuple(found)
 
@@ -76,7 +75,7 @@ def as_json(found: Iterable[Assembly]) -> list[dict]:
 def blocks(found: tuple[Assembly, ...]) -> Iterator[Table | str]:
     """What is open, and a table of positions for each mechanism."""
     if not found:
-        yield "no mechanism has open loops"
+        yield "no mechanism has open loops or mimic joints"
     for one in found:
         names = ", ".join(tree.path for tree in one.articulations)
         lines = []

@@ -7,8 +7,12 @@ With r = J M^-1 J^T, of the mechanism without its drives:
 Cdot is the rate of C at the start of the step. It is J v but for joints with several rotations and on a curve, where J,
 which is that in the middle, has turned: what it turned by until then it turns by once more until the end. The laws
 with weight = 1 are the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
+
+A rotation vector that becomes longer than `spherical.LONGEST` is replaced by that of the other way round, and C jumps.
+So a hard mimic joint of such components takes errors back at most at RETURN rad/s of each.
 """
 
+import math
 from collections.abc import Callable
 
 import warp as wp
@@ -30,7 +34,20 @@ from warp_artic.constraints.rows import (
 from warp_artic.constraints.spring import set_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mimic import Mimic
-from warp_artic.math.numbers import Real, add, any_positive, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
 from warp_artic.math.rotation import ratio
 from warp_artic.model.allowed_values import FINITE, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays
@@ -39,6 +56,9 @@ from warp_artic.model.families import MOVES_DOFS_ALIKE, ConstraintFamily, Entrie
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 from warp_artic.phases.outputs import report_value
+
+RETURN = wp.constant(wp.float64(math.pi))
+"""The largest velocity of a component of a rotation vector at which errors are taken back [rad/s]."""
 
 
 @wp.func
@@ -159,12 +179,32 @@ def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, block: int, wo
     rate = mimic_rate(model, work, row, block, worker)
     C_M = mimic_error(model, work.position, worker, row, block) + (one - weight) * h * rate
     turned = row_rate(model, work, work.v, row, worker) - rate
-    hard = neg(C_M) * ratio(9.0, 10.0, h) / h - turned
+    hard = neg(within_return(model, row, block, C_M * ratio(9.0, 10.0, h) / h)) - turned
     lower = where_positive(frequency, work.velocity_bounds[2 * row, worker], hard)
     upper = where_positive(frequency, work.velocity_bounds[2 * row + 1, worker], hard)
     set_velocity_bounds(work, row, worker, lower, upper)
     allow_every_velocity(work, row, worker, enabled)
     work.compliance[row, worker] = where_positive(frequency, work.compliance[row, worker], zero)
+
+
+@wp.func
+def within_return(model: ModelArrays, row: int, block: int, speed: Real):
+    """A rate at which an error is taken back, within what components of rotation vectors allow."""
+    largest = real(0.0, speed)
+    turns = bool(False)
+    term = int(model.row_term[row])
+    end = term + model.row_terms[row]
+    k = int(model.mimic_term[model.row_item[row]])
+    while term < end:
+        span = model.term_span[term]
+        if span > 1:
+            largest = largest + absolute(model.mimic_gear[k, block]) * real(RETURN, speed)
+            turns = bool(True)
+        term += span
+        k += 1
+    if turns:
+        return maximum(neg(largest), minimum(speed, largest))
+    return speed
 
 
 @wp.func
@@ -244,7 +284,7 @@ MIMIC = ConstraintFamily(
         name="mimic_force", meaning="Multiplier of the constraint over the last step before a record [N or N m]"
     ),
     flags={
-        "compliant_mimics": lambda articulation: any(mimic.natural_frequency > 0 for mimic in articulation.mimics),
+        "compliant_mimics": lambda articulation: any(not mimic.is_hard for mimic in articulation.mimics),
         "curved_mimics": lambda articulation: any(mimic.is_curved for mimic in articulation.mimics),
     },
     tables={"mimic_term": lambda tree: term_starts(tree, MIMIC)},

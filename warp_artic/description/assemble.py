@@ -20,9 +20,10 @@ import numpy as np
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
-from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import Mechanism, joined
+from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.start_pose import displacement
 
@@ -58,6 +59,16 @@ class Gap:
     def is_small(self) -> bool:
         """Whether it is next to nothing."""
         return self.distance <= OPEN_BY and self.angle <= TURNED_BY
+
+
+def mimic_gap(mimic: Mimic, dofs: Sequence[Dof]) -> Gap:
+    """By how much a mimic joint is open at the start."""
+    return _mimic_gap(mimic, dofs, [dof.position for dof in dofs])
+
+
+def _mimic_gap(mimic: Mimic, dofs: Sequence[Dof], positions: Sequence[float]) -> Gap:
+    error = abs(mimic.error(positions))
+    return Gap(mimic.name, error) if dofs[mimic.dofs[0]].axis.is_linear else Gap(mimic.name, 0.0, error)
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,7 @@ class Closure:
         self.mechanism = mechanism
         self.inbound = mechanism.inbound
         self.links = [one for one in mechanism.constraints if one.enabled and _is_hard(one)]
-        self.mimics = [one for one in mechanism.mimics if one.enabled and not one.natural_frequency > 0.0]
+        self.mimics = [one for one in mechanism.mimics if one.enabled and one.is_hard]
         dofs = mechanism.dofs
         ends = np.cumsum([0, *(len(joint.dofs) for joint in mechanism.joints)])
         self.own = {joint.child: slice(*pair) for joint, pair in zip(mechanism.joints, zip(ends, ends[1:]))}
@@ -220,10 +231,8 @@ class Closure:
 
     def _relation(self, mimic, x: np.ndarray) -> float:
         """C of a mimic joint in metres."""
-        dof = self.mechanism.dofs[mimic.dofs[0]]
-        error = float(np.dot(mimic.gears, x[list(mimic.dofs)])) + mimic.offset
-        error += float(np.polyval((*mimic.curve[::-1], 0.0, 0.0), x[mimic.dofs[1]]))
-        return error if dof.axis.is_linear else error * self.size
+        error = mimic.error(x)
+        return error if self.mechanism.dofs[mimic.dofs[0]].axis.is_linear else error * self.size
 
     def gaps(self, x: np.ndarray) -> list[Gap]:
         """By how much each is open: of loop joints and distances, then of mimic joints."""
@@ -237,11 +246,7 @@ class Closure:
             linear = np.array([axis.is_linear for axis in one.held], bool)
             distance, angle = (float(np.linalg.norm(error[part])) for part in (linear, ~linear))
             found.append(Gap(one.name, distance, angle / self.size))
-        for mimic in self.mimics:
-            error = abs(self._relation(mimic, x))
-            is_linear = self.mechanism.dofs[mimic.dofs[0]].axis.is_linear
-            found.append(Gap(mimic.name, error) if is_linear else Gap(mimic.name, 0.0, error / self.size))
-        return found
+        return found + [_mimic_gap(mimic, self.mechanism.dofs, x) for mimic in self.mimics]
 
     def is_closed(self, x: np.ndarray) -> bool:
         """Whether all that is hard holds."""

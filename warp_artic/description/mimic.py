@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -26,6 +27,18 @@ class Mimic:
     """[rad/s]; at most 0: hard."""
     damping_ratio: float = 0.0
     enabled: bool = True
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it is no spring."""
+        return not self.natural_frequency > 0.0
+
+    def error(self, positions: Sequence[float]) -> float:
+        """C at the positions of all dofs of the articulation [rad or m]."""
+        linear = sum(gear * positions[dof] for gear, dof in zip(self.gears, self.dofs))
+        x = positions[self.dofs[1]] if self.is_curved else 0.0
+        curve = sum(factor * x**power for power, factor in enumerate(self.curve, 2))
+        return float(linear + self.offset + curve)
 
     @property
     def is_curved(self) -> bool:

@@ -129,7 +129,7 @@ def _mimics(scene: Scene, recording: Recording) -> Finding | None:
         mimic.name: "m" if tree.dofs[mimic.dofs[0]].axis.is_linear else "rad"
         for tree in scene.articulations
         for mimic in tree.mimics
-        if mimic.enabled and mimic.natural_frequency <= 0.0
+        if mimic.enabled and mimic.is_hard
     }
     columns = [column for column, name in enumerate(recording.mimic_names) if name in hard]
     names = [recording.mimic_names[column] for column in columns]

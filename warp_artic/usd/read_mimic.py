@@ -118,7 +118,7 @@ def _agree(one: Mimic, other: Mimic, with_compliance: bool) -> bool:
     numbers = [[*mimic.gears, *mimic.curve, mimic.offset] for mimic in (one, other)]
     if with_compliance:
         for mimic, own in zip((one, other), numbers):
-            is_spring = mimic.natural_frequency > 0.0
+            is_spring = not mimic.is_hard
             own += [mimic.natural_frequency, mimic.damping_ratio] if is_spring else [0.0, 0.0]
     same = one.dofs == other.dofs and one.enabled == other.enabled
     return same and all(math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-9) for a, b in zip(*numbers))
@@ -128,7 +128,7 @@ def _show(mimic: Mimic, articulation: Articulation, with_compliance: bool) -> st
     terms = [f"{0.0 - gear:g} q({articulation.dofs[dof].name})" for dof, gear in zip(mimic.dofs[1:], mimic.gears[1:])]
     spring = ""
     if with_compliance:
-        spring = f", {mimic.natural_frequency:g} rad/s" if mimic.natural_frequency > 0.0 else ", hard"
+        spring = f", {mimic.natural_frequency:g} rad/s" if not mimic.is_hard else ", hard"
         spring += f", damping ratio {mimic.damping_ratio:g}"
     return f"q = {' + '.join(terms)} + {0.0 - mimic.offset:g}{spring}{'' if mimic.enabled else ' (disabled)'}"
 

@@ -27,8 +27,8 @@ from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.link_joints import with_joints_between
 from warp_artic.usd.not_simulated import report_not_simulated
-from warp_artic.usd.open_loops import refuse_open_loops
 from warp_artic.usd.open_stage import open_stage, reading
+from warp_artic.usd.open_starts import report_open_starts
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
@@ -266,7 +266,7 @@ def _read(
     trees, islands = with_contacts(articulations, contacts, meshes, attributes)
     meshes = with_obstacles(meshes, contacts, attributes)
     scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands, hand_overs=hand_overs)
-    refuse_open_loops(scene, report)
+    report_open_starts(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
 

@@ -90,6 +90,13 @@ OF_TREES = (
         "Use the start that warp-artic check --assemble finds, or correct physics:localPos and physics:localRot.",
     ),
     Rule(
+        "mimic-open",
+        WARNING,
+        "A hard mimic joint does not hold at the start.",
+        "A relation that holds to 1e-4 m, or 0.05 degrees, at the start.",
+        "Use the start that warp-artic check --assemble finds, or correct the positions, the offset or the gearing.",
+    ),
+    Rule(
         "loop-closed",
         NOTE,
         "Joints close a loop; one of them is solved as a constraint, the others form a tree.",

@@ -1,0 +1,39 @@
+"""Loop joints and mimic joints that do not hold at the start."""
+
+from __future__ import annotations
+
+import math
+
+from warp_artic.description.assemble import Gap, mimic_gap
+from warp_artic.description.loop_joint import LoopJoint, start_gap
+from warp_artic.description.mechanism import joined, mechanisms_of
+from warp_artic.description.scene import Scene
+from warp_artic.usd.report import Report
+
+NEAREST = "warp-artic check --assemble looks for a start that is not"
+
+
+def report_open_starts(scene: Scene, report: Report) -> None:
+    """Report what is hard between links or dofs of a scene, and open by more than next to nothing at its start.
+
+    A loop joint is an error, beyond what a run takes back at its start; a mimic joint is a warning.
+    """
+    for indices in mechanisms_of(scene):
+        mechanism = joined([scene.articulations[index] for index in indices])
+        for loop in mechanism.constraints_of(LoopJoint):
+            gap = Gap(loop.name, *start_gap(mechanism, loop))
+            if loop.enabled and not gap.is_small:
+                text = f"is open by {words(gap)} at the start along the axes that it holds"
+                report.error("loop-open", gap.name, f"{text}; {NEAREST}")
+    for tree in scene.articulations:
+        for mimic in tree.mimics:
+            gap = mimic_gap(mimic, tree.dofs)
+            if mimic.enabled and mimic.is_hard and not gap.is_small:
+                off = f"{1e3 * gap.distance:.4g} mm" if gap.distance > 0.0 else f"{math.degrees(gap.angle):.4g} degrees"
+                text = f"is off its relation by {off} at the start: the first steps take it back, and leave velocities"
+                report.warn("mimic-open", gap.name, f"{text}; {NEAREST}")
+
+
+def words(gap: Gap) -> str:
+    """A gap in words."""
+    return f"{1e3 * gap.distance:.4g} mm and {math.degrees(gap.angle):.4g} degrees"
