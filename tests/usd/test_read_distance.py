@@ -3,11 +3,14 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
-from tests.usd.authoring import errors_of, joint, pendulum, warnings_of
+import warp_artic as wa
+from tests.usd.authoring import SI, body, errors_of, joint, open_text, pendulum, warnings_of
 from warp_artic.cli.inspect import content
 from warp_artic.cli.inspect_tables import blocks
+from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 
@@ -92,3 +95,44 @@ def test_a_disabled_one_is_left_out():
     """By physics:jointEnabled, as other joints."""
     (tree,) = read_stage(stage_of("bool physics:jointEnabled = 0\nfloat physics:maxDistance = 1")).articulations
     assert tree.constraints == ()
+
+
+ROD = "float physics:minDistance = 1\nfloat physics:maxDistance = 1\n"
+KINDS = {
+    "rod": (ROD, ()),
+    "rope": ("float physics:maxDistance = 1\n", ()),
+    "spring": (f"float physics:maxDistance = 0.9\n{SPRING}\n", ("PhysxPhysicsDistanceJointAPI",)),
+}
+
+
+def swinging(attributes: str, applied: tuple[str, ...] = ()) -> wa.Simulation:
+    """A ball of 2 kg, released 1 m beside the point that a distance joint holds it from."""
+    gravity = "vector3f physics:gravityDirection = (0, 0, -1)\nfloat physics:gravityMagnitude = 10\n"
+    text = f'def PhysicsScene "scene" {{\n{gravity}}}\ndef Xform "World" {{\n'
+    text += body("ball", at=(1.0, 0.0, 0.0)) + joint("string", "Distance", "", "/World/ball", attributes, applied)
+    return wa.Simulation(read_stage(open_text(text + "}\n", SI)), settings=wa.SolverSettings(precision="float64"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_that_could_break_holds_as_others_do(kind):
+    """Where nothing breaks it, over a second; its load is that of the distance."""
+    attributes, applied = KINDS[kind]
+    one, other = (swinging(attributes + load, applied) for load in ("", "float physics:breakForce = 1000"))
+    assert isinstance(one.scene.articulations[0].constraints[0], Distance)
+    found, wanted = (simulation.record(240, forces=True) for simulation in (other, one))
+    np.testing.assert_allclose(found.link_pose, wanted.link_pose, atol=1e-5)
+    load = np.linalg.norm(found.loop_force[1:, 0, 0], axis=-1)
+    np.testing.assert_allclose(load, np.abs(wanted.distance_force[1:, 0, 0]), rtol=1e-3, atol=0.15)
+
+
+@pytest.mark.parametrize("kind", ["rod", "rope"])
+def test_it_breaks_at_its_load(kind):
+    """A pendulum that falls from the horizontal pulls with  3 m g sin a  below it; then the ball flies on."""
+    simulation = swinging(KINDS[kind][0] + "float physics:breakForce = 40")
+    recording = simulation.record(180)
+    (event,) = simulation.broken_loops()
+    place = np.asarray(recording.link_pose)[:, 0, 0, :3]
+    assert event.joint == "/World/string" and 40.0 < event.force < 41.0
+    assert -place[event.step - 1, 2] <= 2.0 / 3.0 + 0.01 and -place[event.step, 2] >= 2.0 / 3.0 - 0.01
+    falls = np.diff(place[event.step :, 2], 2) * 240.0**2
+    np.testing.assert_allclose(falls, -10.0, atol=1e-6)
