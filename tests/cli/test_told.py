@@ -19,6 +19,7 @@ from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.hosts.stage_backend import WarpArticBackend
 from warp_artic.math import compiling
+from warp_artic.usd.write_clips import ClipWriter
 
 FLOOR = f'def Cube "floor" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
 CURVES = f'def BasisCurves "hair" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
@@ -189,3 +190,30 @@ def test_interrupt_writes_what_there_is(tmp_path, capsys, monkeypatch):
     assert re.search(r"^run +100 steps of 1/60 s = 1.66667 s, interrupted", capsys.readouterr().out, re.M)
     stage = Usd.Stage.Open(str(output))
     assert stage.GetEndTimeCode() / stage.GetTimeCodesPerSecond() == pytest.approx(100 / 60, abs=0.05)
+
+
+@pytest.mark.parametrize("of_clips", [False, True])
+def test_interrupt_while_results_are_written(tmp_path, capsys, monkeypatch, of_clips):
+    """All that was simulated is written all the same, and the exit code is 130; a second Ctrl-C ends it at once."""
+    output, kind = tmp_path / "out.usda", ClipWriter if of_clips else simulate
+    name, counts = "finish" if of_clips else "write_results", []
+    write = getattr(kind, name)
+
+    def write_interrupted(*given, **more):
+        for _ in range(counts[-1]):
+            signal.raise_signal(signal.SIGINT)
+        return write(*given, **more)
+
+    monkeypatch.setattr(kind, name, write_interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    options = ["--steps", "48", "-o", str(output), *(["--clips", "0.1"] if of_clips else [])]
+    try:
+        counts.append(1)
+        assert main(["simulate", CART_POLE, *options]) == 130
+        stage = Usd.Stage.Open(str(output))
+        assert stage.GetEndTimeCode() / stage.GetTimeCodesPerSecond() == pytest.approx(0.2)
+        counts.append(2)
+        assert main(["simulate", CART_POLE, *options, *(["--resume"] if of_clips else [])]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "interrupted; nothing more is written" in capsys.readouterr().err

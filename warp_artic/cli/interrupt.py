@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ def interruptible() -> Iterator[threading.Event]:
 
     def ask(_signal, _frame) -> None:
         stop.set()
+        # Not through Python's own buffers, in the midst of which it may be.
+        os.write(2, b"warp-artic: interrupted; what there is will be written, unless Ctrl-C ends this at once\n")
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     signal.signal(signal.SIGINT, ask)

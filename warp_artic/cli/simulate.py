@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,8 +87,20 @@ def run(arguments) -> int:
     for sentence in inputs.ignored:
         print(f"warp-artic: warning: {sentence}", file=sys.stderr)
     clips = None if arguments.clips is None else Clips(stage, simulation, arguments, stretch, guides)
-    done = _simulate(simulation, steps, inputs, arguments.forces, quantities, clips)
-    failures = simulation.failures()
+    # What has been simulated is written, wherever Ctrl-C comes.
+    with interruptible() as stop:
+        done = _simulate(simulation, steps, inputs, arguments.forces, quantities, clips, stop)
+        failures, wrote = _write(done, stage, arguments, made_of, guides, clips)
+    if arguments.json:
+        print(json.dumps(as_json(arguments.stage, done, wrote), indent=1))
+    else:
+        print(summary(arguments.stage, done, wrote))
+    return INTERRUPTED if stop.is_set() else int(bool(failures))
+
+
+def _write(done: Run, stage, arguments, made_of, guides: Scene | None, clips: Clips | None) -> tuple[list, list[str]]:
+    """Write what the run gave, and say what has failed; failures, and what was written."""
+    failures = done.simulation.failures()
     for failure in failures[:SHOWN]:
         print(f"warp-artic: error: {failure}", file=sys.stderr)
     wrote = []
@@ -103,11 +116,7 @@ def run(arguments) -> int:
         rate = arguments.frames_per_second
         write_results(stage, done.recording, arguments.output, frames_per_second=rate, inputs=made_of, guides=guides)
         wrote.append(arguments.output)
-    if arguments.json:
-        print(json.dumps(as_json(arguments.stage, done, wrote), indent=1))
-    else:
-        print(summary(arguments.stage, done, wrote))
-    return INTERRUPTED if done.is_interrupted else int(bool(failures))
+    return failures, wrote
 
 
 def _settings(arguments) -> SolverSettings:
@@ -186,6 +195,7 @@ def _simulate(
     forces: bool,
     quantities: tuple[str, ...],
     clips: Clips | None,
+    stop: threading.Event,
 ) -> Run:
     """Step under the inputs, recording each step, with or without the forces of the joint constraints."""
     _set_start(simulation, inputs)
@@ -196,7 +206,7 @@ def _simulate(
     changes = sorted(step for step in {*inputs.changes(steps), *ends} if step >= begun)
     parts = []
     begin = time.perf_counter()
-    with progress("simulating", steps - begun) as advance, interruptible() as stop:
+    with progress("simulating", steps - begun) as advance:
 
         def count(done: int) -> bool:
             advance(done)
