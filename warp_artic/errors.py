@@ -20,6 +20,10 @@ class SettingsError(ArticError):
     """A setting, an option or an input array has a value that is not allowed."""
 
 
+class UnknownNameError(SettingsError, AttributeError):
+    """An object has no array of this name, or none that is written."""
+
+
 class SolveError(ArticError):
     """A simulation cannot continue, or has no result."""
 

@@ -245,6 +245,113 @@ def test_indices_that_are_kept_are_those_that_were_given(simulation):
     assert snapshot.environments.numpy().tolist() == [0, 2]
 
 
+def test_what_is_written_beside_the_arrays_is_refused(simulation):
+    """On a simulation itself, where no step would see it; the array that is meant is named."""
+    for name, meant in (("joint_effort", "control.joint_effort"), ("joint_efort", "control.joint_effort")):
+        with pytest.raises(wa.SettingsError, match=f"did you mean {meant}?"):
+            setattr(simulation, name, np.ones((2, 3)))
+    with pytest.raises(wa.SettingsError, match="did you mean parameters.gravity?"):
+        simulation.gravity = 0.0
+    for name in ("environments", "device", "dt", "settings", "articulations", "target_tracks", "anything"):
+        before = getattr(simulation, name, None)
+        with pytest.raises(wa.SettingsError, match=f"{name}: is nothing of a simulation that is written"):
+            setattr(simulation, name, 3)
+        assert getattr(simulation, name, None) is before
+
+
+@pytest.mark.parametrize("name", ["joint_efort", "link_pose"])
+def test_unknown_names_are_errors_of_ours(simulation, name):
+    """And those that Python expects of attributes."""
+    for kind in (wa.ArticError, AttributeError):
+        for views in (simulation.state, simulation.control):
+            with pytest.raises(kind):
+                setattr(views, name, 0.0)
+        for views in (simulation.state, simulation.control, simulation.snapshot()):
+            with pytest.raises(kind):
+                _ = views.joint_efort
+            assert not hasattr(views, "joint_efort")
+
+
+@pytest.mark.parametrize("given", [[[0], [1, 2]], [1.5], "0", [None], {0, 1}, [[0, 1]], object(), [2**40], [-1]])
+def test_environments_that_are_none_are_refused(simulation, given):
+    """By all that takes some of them."""
+    before = simulation.state.joint_position.numpy().copy()
+    start = simulation.snapshot()
+    calls = (
+        lambda: simulation.reset(given),
+        lambda: simulation.snapshot(environments=given),
+        lambda: simulation.apply(start, environments=given),
+        lambda: simulation.set_state(joint_position=1.0, environments=given),
+        lambda: simulation.set_values("armature", 1.0, environments=given),
+        lambda: simulation.wake(environments=given),
+    )
+    for call in calls:
+        with pytest.raises(wa.SettingsError, match="environments: "):
+            call()
+    with pytest.raises(wa.SettingsError, match="articulations: "):
+        simulation.snapshot(articulations=[[0], [0, 0]])
+    assert np.array_equal(simulation.state.joint_position.numpy(), before)
+
+
+@pytest.mark.parametrize("given", [[], (), np.array([], int), np.flatnonzero(np.zeros(3))])
+def test_no_environments_are_none(simulation, given):
+    """As when nobody has fallen: nothing is changed."""
+    simulation.step(3)
+    before = simulation.state.joint_position.numpy().copy()
+    simulation.reset(given)
+    simulation.set_state(joint_position=np.zeros((0, 2)), environments=given)
+    simulation.set_values("armature", np.zeros((0, 2)), environments=given)
+    simulation.apply(simulation.snapshot(environments=given), environments=given)
+    assert np.array_equal(simulation.state.joint_position.numpy(), before)
+
+
+def test_masked_numbers_are_none(simulation):
+    """What is behind a mask is no value."""
+    values = np.ma.masked_greater(np.arange(6.0).reshape(2, 3), 3.0)
+    with pytest.raises(wa.SettingsError, match="joint_effort: .* is not an array of real numbers"):
+        simulation.control.joint_effort = values
+    simulation.control.joint_effort = np.ma.masked_greater(values.data, 9.0)
+    assert np.array_equal(simulation.control.joint_effort.numpy(), values.data)
+
+
+def test_arrays_of_several_articulations_refuse_what_is_no_numbers():
+    """When they are assigned to as well."""
+    (tree,) = read_stage(CART_POLE).articulations
+    efforts = Simulation(wa.Scene(articulations=(tree, _renamed(tree))), environments=2).control.joint_effort
+    for values in ("abc", np.zeros((3, 3)), [[1.0], [1.0, 2.0]], None):
+        with pytest.raises(wa.SettingsError, match="joint_effort: "):
+            efforts.assign(values)
+
+
+def test_what_does_not_fit_into_the_memory_is_said(simulation):
+    """Of environments and of records, on any machine."""
+    with pytest.raises(wa.SettingsError, match="environments: 1000000000000 are more than 2147483647"):
+        Simulation(simulation.scene, environments=10**12)
+    for call in (simulation.record, lambda steps: wa.rollout(simulation, steps=steps)):
+        with pytest.raises(wa.SolveError, match="records of 1,000,000,000,000,001 steps do not fit into the memory"):
+            call(10**15)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"x.npz", [], "a\0b.npz"])
+def test_what_is_no_path_is_refused(simulation, path):
+    """Of files that are read and that are written."""
+    run = simulation.record(1)
+    calls = (
+        lambda: simulation.save(path),
+        lambda: simulation.load(path),
+        lambda: run.save(path),
+        lambda: wa.Recording.load(path),
+        lambda: wa.write_results(CART_POLE, run, path),
+        lambda: wa.read_stage(path),
+        lambda: wa.check_stage(path),
+        lambda: wa.read_plan(path),
+        lambda: wa.open_batch(path),
+    )
+    for call in calls:
+        with pytest.raises(wa.ArticError):
+            call()
+
+
 def _renamed(tree):
     """The same tree elsewhere, with other names."""
 
@@ -332,6 +439,10 @@ def test_controls_of_a_rollout_go_before_those_of_the_stage():
         ({"controls": {"joint_effort": np.zeros((2, 2))}, "steps": 3}, "joint_effort: has 2 steps, 3 are needed"),
         ({"steps": 2, "every": 0}, "every: 0 is not"),
         ({"steps": 2, "start": {"joint_positions": 0}}, "did you mean joint_position"),
+        ({"steps": 2, "start": 3}, "start: a int is no mapping of names to arrays"),
+        ({"steps": 2, "parameters": [1.0]}, "parameters: a list is no mapping of names to arrays"),
+        ({"controls": np.zeros((2, 2))}, "controls: a ndarray is no mapping of names to arrays"),
+        ({"steps": 2, "quantities": 3}, "quantities: 3 is no list of names"),
     ],
 )
 def test_rollouts_that_cannot_be(simulation, options, sentence):
@@ -363,3 +474,17 @@ def test_tendons_are_solved_for_as_by_the_command(tmp_path):
         wa.solve_tendons(scene, pull[:3])
     with pytest.raises(wa.SettingsError, match="did you mean"):
         wa.solve_tendons(scene, pull, body=body + "x")
+    wrong = [
+        (("starfish.usda", pull), {}, "scene: a str is not a Scene"),
+        ((scene, pull.T), {}, "forces: shape"),
+        ((scene, np.zeros((0, *pull.shape))), {}, "forces: shape"),
+        ((scene, pull + 0j), {}, "forces: .* is not an array of real numbers"),
+        ((scene, {5: (0, 1, 0)}), {}, "forces: .* is not an array of real numbers"),
+        ((scene, pull), {"time": "now"}, "time: .* is not an array of real numbers"),
+        ((scene, pull), {"time": [np.nan]}, "time: "),
+        ((scene, pull), {"stiffness": "stiff"}, "stiffness: 'stiff' is not a number"),
+        ((scene, pull), {"regularisation": "a"}, "regularisation: 'a' is not a number"),
+    ]
+    for arguments, options, sentence in wrong:
+        with pytest.raises(wa.SettingsError, match=sentence):
+            wa.solve_tendons(*arguments, **options)

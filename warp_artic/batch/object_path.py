@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.sim.files.whole_file import written_whole
+from warp_artic.sim.files.whole_file import path_of, written_whole
 
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 OF_PYARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
@@ -203,7 +203,7 @@ def place_of(place: str | os.PathLike | ObjectPath) -> Place:
     """The folder or file that a path or a URI names."""
     if isinstance(place, ObjectPath):
         return place
-    return ObjectPath.of(place) if isinstance(place, str) and SCHEME.match(place) else Path(place)
+    return ObjectPath.of(place) if isinstance(place, str) and SCHEME.match(place) else path_of(place)
 
 
 def written(place: Place) -> AbstractContextManager[Path]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from warp_artic.batch.distributions import BY_INDEX, Distribution
 from warp_artic.batch.outcome import Column, StopRule
 from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.sim.files.whole_file import path_of
 from warp_artic.solver.settings import SolverSettings
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def read_plan(path: str | os.PathLike) -> Plan:
     Raises:
         SettingsError: It cannot be read, or something in it is not allowed.
     """
-    path = Path(path)
+    path = path_of(path)
     try:
         text = path.read_text(encoding="utf-8")
         given = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)

@@ -9,6 +9,7 @@ import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import CONTROL, MOTION, checked, real_numbers
+from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.recorder import Recorder
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
@@ -47,7 +48,8 @@ def rollout(
         SettingsError: A name, a shape or a count is not allowed.
     """
     course = course_of(simulation, controls, steps, start, parameters, every)
-    recorder = Recorder(simulation.run, course.steps // every + 1, None, quantities)
+    with room_for(f"records of {course.steps // every + 1:,} steps"):
+        recorder = Recorder(simulation.run, course.steps // every + 1, None, quantities)
     follow(simulation, course, recorder.take)
     return recorder.recording()
 
@@ -66,6 +68,11 @@ class Course:
 
 def course_of(simulation: Simulation, controls, steps, start, parameters, every) -> Course:
     """The course of a rollout of these arguments; see `rollout`."""
+    if not isinstance(simulation, Simulation):
+        raise SettingsError(f"simulation: a {type(simulation).__name__} is not a Simulation")
+    for kind, given in (("controls", controls), ("start", start), ("parameters", parameters)):
+        if not isinstance(given, Mapping | None):
+            raise SettingsError(f"{kind}: a {type(given).__name__} is no mapping of names to arrays")
     tables = {name: _table(simulation, name, values) for name, values in (controls or {}).items()}
     lengths = {name: len(table) for name, table in tables.items()}
     if steps is None:

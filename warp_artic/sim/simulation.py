@@ -9,12 +9,15 @@ from functools import cached_property, partial
 import numpy as np
 
 from warp_artic.description.scene import Scene
+from warp_artic.errors import UnknownNameError, did_you_mean
 from warp_artic.sim.arrays.broken_loops import BrokenLoop, find_broken_loops
 from warp_artic.sim.arrays.failures import Failure, find_failures, unresolved_steps
+from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS
 from warp_artic.sim.change import sleep
 from warp_artic.sim.changes_of_run import ChangesOfRun
 from warp_artic.sim.contacts_of_run import ContactsOfRun
 from warp_artic.sim.derivatives_of_run import DerivativesOfRun
+from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.measure.verify import Residual, verify_model
 from warp_artic.sim.record.recorder import record
 from warp_artic.sim.record.recording import Recording
@@ -61,7 +64,8 @@ class Simulation(ChangesOfRun, ContactsOfRun, DerivativesOfRun, DynamicsOfOnlyOn
         settings: SolverSettings | None = None,
         threads: int | None = None,
     ):
-        run = begin(scene, environments, device, settings, threads)
+        with room_for(f"{environments} environments"):
+            run = begin(scene, environments, device, settings, threads)
         super().__init__(run)
         self.run = run
         self.environments = run.environments
@@ -78,6 +82,16 @@ class Simulation(ChangesOfRun, ContactsOfRun, DerivativesOfRun, DynamicsOfOnlyOn
         sleep.start_asleep(run, np.arange(run.environments))
         hand_over(run)
         follow_links(run)
+        self._is_begun = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse what no step would see, as an effort that is written beside the arrays."""
+        if "_is_begun" in self.__dict__ and not name.startswith("_") and name not in ("state", "control", "parameters"):
+            raise UnknownNameError(
+                f"{name}: is nothing of a simulation that is written{_meant(name)}; arrays are written as "
+                "simulation.control.joint_effort = values"
+            )
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         settings = self.settings
@@ -221,3 +235,10 @@ class Simulation(ChangesOfRun, ContactsOfRun, DerivativesOfRun, DynamicsOfOnlyOn
     def report(self) -> None:
         """Update link poses, link velocities and energies from the state."""
         report(self.run)
+
+
+def _meant(name: str) -> str:
+    """The array of state, control or parameters that may be meant."""
+    views = {"state": MOTION, "control": CONTROL, "parameters": PARAMETERS}
+    places = [f"{view}/{array}" for view, arrays in views.items() for array in arrays]
+    return did_you_mean(name, places).replace("/", ".")

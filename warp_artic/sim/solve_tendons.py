@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from numbers import Real
 
 import numpy as np
 
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
+from warp_artic.sim.arrays.views import real_numbers
 from warp_artic.sim.launch.device import device_of
 
 IN_PLANE = 1e-6
@@ -49,6 +51,8 @@ def solve_tendons(
         SettingsError: An argument has a value that is not allowed.
         SolveError: With `deformed`, there is no equilibrium.
     """
+    if not isinstance(scene, Scene):
+        raise SettingsError(f"scene: a {type(scene).__name__} is not a Scene, as wa.read_stage gives it")
     bodies = {one.name: one for one in scene.elastic_bodies}
     names = list(dict.fromkeys(tendon.body for tendon in scene.mesh_tendons))
     if not names:
@@ -60,9 +64,14 @@ def solve_tendons(
         raise SettingsError(f"body: {name} has no tendons; {', '.join(names)} has{did_you_mean(name, names)}")
     own = bodies[name]
     local, counts = _in_frame(own, forces)
-    time = np.arange(len(local), dtype=float) if time is None else np.asarray(time, float)
+    time = np.arange(len(local), dtype=float) if time is None else real_numbers("time", time)
+    if not np.isfinite(time).all():
+        raise SettingsError("time: is not finite")
     if time.shape != (len(local),):
         raise SettingsError(f"time: shape {time.shape} is not {(len(local),)}, that of the forces")
+    for kind, value in (("stiffness", stiffness), ("regularisation", regularisation)):
+        if value is not None and not isinstance(value, Real):
+            raise SettingsError(f"{kind}: {value!r} is not a number")
     plan = partial(plan_deformed_tendons, gravity=scene.gravity) if deformed else plan_tendons
     return plan(
         own,
@@ -79,9 +88,9 @@ def solve_tendons(
 
 def _in_frame(body, forces) -> tuple[np.ndarray, np.ndarray]:
     """Forces (T, N, dim) in the frame of a body, zero where they do not count, and which nodes count (N)."""
-    given = np.asarray(forces, float)
+    given = real_numbers("forces", forces)
     given = given[None] if given.ndim == 2 else given
-    if given.ndim != 3 or given.shape[1:] != (len(body.points), 3):
+    if given.ndim != 3 or not len(given) or given.shape[1:] != (len(body.points), 3):
         raise SettingsError(f"forces: shape {np.shape(forces)} is not (T, {len(body.points)}, 3)")
     counts = ~np.isnan(given).any(axis=(0, 2))
     if np.isnan(given[:, counts]).any() or np.isinf(given).any() or not counts.any():

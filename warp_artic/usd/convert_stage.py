@@ -10,6 +10,7 @@ from pathlib import Path
 from pxr import Sdf, Usd, UsdUtils
 
 from warp_artic.errors import StageError
+from warp_artic.sim.files.whole_file import path_of
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.conversion import FOREIGN, Conversion
 from warp_artic.usd.convert_couplings import convert_couplings
@@ -39,7 +40,7 @@ def convert_stage(
             converted.
     """
     stage = open_stage(source)
-    output = Path(output)
+    output = path_of(output)
     check_output(stage, output, "converted stage")
     session = stage.GetSessionLayer()
     if session and not session.empty:

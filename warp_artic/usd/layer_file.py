@@ -9,14 +9,14 @@ from pathlib import Path
 from pxr import Sdf, Usd
 
 from warp_artic.errors import SettingsError, StageError
-from warp_artic.sim.files.whole_file import check_place, written_whole
+from warp_artic.sim.files.whole_file import check_place, path_of, written_whole
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 
 
 def check_output(stage: Usd.Stage, output: str | os.PathLike, what: str = "run layer") -> None:
     """Refuse a path that cannot take a layer made from the stage; cheap, to be called before what takes long."""
-    output = Path(output)
+    output = path_of(output)
     if stage.GetRootLayer().anonymous:
         raise StageError(f"the stage has no file: save it, so that a {what} can refer to it")
     if output.suffix not in SUFFIXES:

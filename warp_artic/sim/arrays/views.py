@@ -19,7 +19,7 @@ from reprlib import repr as brief
 import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.errors import SettingsError, UnknownNameError, did_you_mean
 from warp_artic.mechanisms.group import REPORTED, STEP_OUTPUTS, Group
 from warp_artic.mechanisms.public_rows import FOUND, MEMORY, ROW_COUNTS
 from warp_artic.model.field import Field
@@ -155,7 +155,7 @@ class SceneArray:
         """Write values of shape `shape`: an array on the device, or what NumPy broadcasts to it."""
         columns = self.groups[0].columns
         if not isinstance(values, wp.array):
-            values = np.broadcast_to(np.asarray(values, float), self.shape)
+            values = _numbers(self.name, values, self.shape)
             values = wp.array(np.ascontiguousarray(values), dtype=columns.numbers.scalar, device=self.device)
         if (values.shape, values.dtype, str(values.device)) != (self.shape, columns.numbers.scalar, self.device):
             raise SettingsError(
@@ -197,7 +197,7 @@ class ArrayViews:
 
     def __getattr__(self, name: str) -> wp.array:
         if name.startswith("_") or name not in self._names:
-            raise AttributeError(self._unknown(name))
+            raise UnknownNameError(self._unknown(name))
         return self._get(name)
 
     def __setattr__(self, name: str, values) -> None:
@@ -205,9 +205,9 @@ class ArrayViews:
             object.__setattr__(self, name, values)
             return
         if name not in self._names:
-            raise AttributeError(self._unknown(name))
+            raise UnknownNameError(self._unknown(name))
         if name in self._results:
-            raise AttributeError(f"{name}: is what a step or a report gives, and nothing to be written")
+            raise UnknownNameError(f"{name}: is what a step or a report gives, and nothing to be written")
         _write(name, self._get(name), values)
 
     def __dir__(self):
@@ -257,7 +257,7 @@ def real_numbers(name: str, values) -> np.ndarray:
         found = np.array(None)
     except Exception as error:  # each program has its own
         raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
-    if found.dtype.kind not in "biuf":
+    if found.dtype.kind not in "biuf" or np.ma.is_masked(values):
         raise SettingsError(f"{name}: {brief(values)} is not an array of real numbers")
     return found.astype(float, copy=False)
 
@@ -316,9 +316,17 @@ def environment_indices(environments, count: int) -> np.ndarray:
     """Indices of chosen environments of `count`, of all where None is given; or a SettingsError."""
     if environments is None:
         return np.arange(count)
-    chosen = np.atleast_1d(np.asarray(environments))
-    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+    chosen = indices_given(environments)
+    if chosen is None or (chosen.size and chosen.dtype.kind not in "iu") or chosen.ndim != 1:
         raise SettingsError(f"environments: {environments!r} is not a list of indices")
     if len(chosen) and (chosen.min() < 0 or chosen.max() >= count):
         raise SettingsError(f"environments: indices {chosen} are not all in 0 ... {count - 1}")
-    return chosen
+    return chosen.astype(np.int64, copy=False)
+
+
+def indices_given(values) -> np.ndarray | None:
+    """Indices, or a mask, as an array of one dimension or more on the host; None for rows that differ in length."""
+    try:
+        return np.atleast_1d(np.asarray(values))
+    except ValueError:
+        return None

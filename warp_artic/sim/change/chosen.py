@@ -8,6 +8,7 @@ import warp as wp
 from warp_artic.errors import SettingsError
 from warp_artic.kernels.columns import indices_of_longs, indices_of_mask
 from warp_artic.sim.arrays.row_table import CPU, Held
+from warp_artic.sim.arrays.views import indices_given
 from warp_artic.sim.run.state import Run
 
 ON_HOST = 1
@@ -23,7 +24,9 @@ def chosen_environments(run: Run, environments) -> tuple[Held, bool]:
     if not isinstance(given, wp.array):
         is_far = hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] != ON_HOST
         if not is_far:
-            values = np.atleast_1d(given)
+            values = indices_given(given)
+            if values is None:
+                raise SettingsError(f"environments: {environments!r} is no list of indices")
             if values.dtype == bool and values.shape == (count,):
                 return on_device(np.where(values, np.arange(count), -1), device), True
             if values.ndim == 1 and values.size and values.dtype.kind in "iu":
@@ -75,7 +78,9 @@ def chosen_articulations(run: Run, articulations) -> tuple[int, ...]:
     paths = [tree.path for tree in run.scene.articulations]
     if articulations is None:
         return tuple(range(len(paths)))
-    given = articulations.numpy() if isinstance(articulations, wp.array) else np.atleast_1d(articulations)
+    given = articulations.numpy() if isinstance(articulations, wp.array) else indices_given(articulations)
+    if given is None:
+        raise SettingsError(f"articulations: {articulations!r} is no list of prim paths or indices")
     if given.dtype == bool and given.shape == (len(paths),):
         given = np.flatnonzero(given)
     if given.dtype.kind == "U":

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, UnknownNameError
 from warp_artic.mechanisms.public_rows import MEMORY
 from warp_artic.sim.arrays.row_table import Held, as_numpy, as_warp, empty
 from warp_artic.sim.arrays.rows import Rows, private_rows, shaped
@@ -98,7 +98,7 @@ class Snapshot:
         for part, _, _, span in self.__dict__.get("layout", ()):
             if part == name and name in ROW_COUNTS:
                 return shaped(_rows(self.table, span), ROW_COUNTS[name][1])
-        raise AttributeError(f"no array {name!r} in a snapshot of {', '.join(self.__dict__.get('parts', ()))}")
+        raise UnknownNameError(f"no array {name!r} in a snapshot of {', '.join(self.__dict__.get('parts', ()))}")
 
 
 def take_snapshot(run: Run, parts, environments, articulations) -> Snapshot:

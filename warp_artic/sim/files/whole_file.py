@@ -32,9 +32,16 @@ TOKEN = 16
 """Random bytes in the name of a folder."""
 
 
+def path_of(path: object) -> Path:
+    """A path of this system, or a SettingsError."""
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str) or "\0" in os.fspath(path):
+        raise SettingsError(f"{path!r} is not a path")
+    return Path(path)
+
+
 def check_place(output: str | os.PathLike, what: str = "") -> None:
     """Refuse a path that cannot be written to; cheap, to be called before what takes long. `what` begins the reason."""
-    output = Path(output)
+    output = path_of(output)
     if not output.absolute().parent.is_dir():
         raise SettingsError(f"{output}: {what}there is no folder {output.parent}")
     if output.is_dir():
@@ -49,7 +56,7 @@ def written_whole(output: str | os.PathLike) -> Iterator[Path]:
         SettingsError: There is no such folder, or the output is one.
         SolveError: It cannot be written, as where the disk is full; what was there before is there still.
     """
-    output = Path(output)
+    output = path_of(output)
     check_place(output, "cannot be written: ")
     try:
         remove_left(output.parent, output.name)

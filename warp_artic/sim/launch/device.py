@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.threads import usable_threads
 
 
@@ -27,6 +29,17 @@ def start_quietly(device: str) -> None:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+@contextmanager
+def room_for(what: str) -> Iterator[None]:
+    """Make a SolveError of memory, of the host or a device, that there is not."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate" not in str(error):
+            raise
+        raise SolveError(f"{what} do not fit into the memory: {error}") from error
 
 
 def device_of(name: str) -> str:

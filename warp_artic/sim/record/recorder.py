@@ -13,6 +13,7 @@ import warp as wp
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, REPORTED, Group
 from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
+from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.island_contacts import IslandContactRecords
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
@@ -205,7 +206,8 @@ def record(
     steps, every = int(steps), int(every)
     if run.on.is_capturing:
         raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
-    recorder = Recorder(run, steps // every + 1, prepare_forces(run, forces), quantities)
+    with room_for(f"records of {steps // every + 1:,} steps"):
+        recorder = Recorder(run, steps // every + 1, prepare_forces(run, forces), quantities)
     if recorder.run(steps // every, every, progress):
         step(run, steps % every, False)
     return recorder.recording()
@@ -228,12 +230,15 @@ def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[s
     allowed = (*STATES, *OF_CONTACTS, *FROM_CONTACTS, *of_steps)
     if quantities is None:
         return frozenset(allowed if has_forces else STATES)
-    for name in (quantities,) if isinstance(quantities, str) else quantities:
+    names = (quantities,) if isinstance(quantities, str) else quantities
+    if not isinstance(names, Collection):
+        raise SettingsError(f"quantities: {quantities!r} is no list of names")
+    for name in names:
         if name not in allowed:
             raise SettingsError(f"quantities: {name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
         if name in of_steps and not has_forces:
             raise SettingsError(f"quantities: {name} is of a step with forces; record with forces=True")
-    return frozenset((quantities,) if isinstance(quantities, str) else quantities)
+    return frozenset(names)
 
 
 class _GroupReader:

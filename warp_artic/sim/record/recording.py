@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from warp_artic.mechanisms.public_rows import FOUND, MEASURES, MULTIPLIERS, kind
 from warp_artic.sim.arrays.contact_events import ContactEvent, contact_events
 from warp_artic.sim.arrays.contacts import contact_signs
 from warp_artic.sim.files.npz import Entry, open_npz, short_quaternion, write_npz
+from warp_artic.sim.files.whole_file import path_of
 from warp_artic.sim.record.island_contacts import island_contact_events, island_force_over_time
 from warp_artic.sim.run.incoming_forces import IncomingForces
 
@@ -327,7 +327,7 @@ class Recording:
             SettingsError: The name does not end in .npz, or there is no such folder.
             SolveError: The file cannot be written.
         """
-        path = Path(path)
+        path = path_of(path)
         if path.suffix != ".npz":
             raise SettingsError(f"{path}: a recording is written to a file whose name ends in .npz")
         arrays = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}

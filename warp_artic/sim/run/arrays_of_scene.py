@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from warp_artic.errors import UnknownNameError
 from warp_artic.sim.arrays.views import CONTROL, OUTPUTS, PARAMETERS, STATE, STEP_OUTPUTS, ArrayViews
 from warp_artic.sim.run.access import array_of_scene
 from warp_artic.sim.run.state import Run
@@ -46,7 +47,7 @@ class ArraysOfScene:
         raise _no_array("parameters", "link_mass")
 
 
-def _no_array(views: str, name: str) -> AttributeError:
-    return AttributeError(
+def _no_array(views: str, name: str) -> UnknownNameError:
+    return UnknownNameError(
         f"{views}: has several arrays; write to one of them, such as simulation.{views}.{name} = values"
     )

@@ -35,6 +35,8 @@ from warp_artic.sim.run.state import Names, Run
 from warp_artic.sim.run.targets import TargetTracks
 from warp_artic.solver.settings import SolverSettings
 
+MOST_ENVIRONMENTS = 2**31 - 1
+"""That Warp counts."""
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
 
@@ -44,6 +46,8 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     _check_scene(scene)
     if isinstance(environments, bool) or not isinstance(environments, (int, np.integer)) or environments < 1:
         raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
+    if environments > MOST_ENVIRONMENTS:
+        raise SettingsError(f"environments: {environments} are more than {MOST_ENVIRONMENTS}")
     environments = int(environments)
     device = device_of(device)
     threads = _threads(threads, device)
