@@ -236,3 +236,13 @@ def test_a_model_has_the_same_parts_in_both_files(name, tmp_path):
         drive = drives[actuator.get("joint")]
         gains = float(actuator.get("kp")), float(actuator.get("kv"))
         assert (drive.stiffness, drive.damping) == pytest.approx(gains, rel=1e-5)
+
+
+def test_figures_for_programs(capsys):
+    """Without a file they are all that is on standard output, and so is an error."""
+    assert main(f"bench --models arm --environments 4 --threads 1 --peers {SHORT} --json".split()) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["results"] and "microseconds for an environment" in told.err
+    assert main("bench --repeats 0 --json".split()) == 2
+    (found,) = json.loads(capsys.readouterr().out).values()
+    assert (found["message"], found["exit_code"]) == ("repeats: 0 is not above 0", 2)

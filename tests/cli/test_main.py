@@ -25,18 +25,42 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"warp-artic {wa.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["simulate", "inspect", "solve-tendons --forces none.json"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate",
+        "inspect",
+        "check --assemble",
+        "solve-tendons --forces none.json",
+        "convert --to warpArtic out.usda",
+        "view",
+        "render -o x.png",
+        "warmup",
+        "compare none.usda",
+        "ragdoll -o x.usda",
+        "identify run.npz --parameters /a.b",
+    ],
+)
 def test_errors_for_programs(command, capsys):
     """With --json an error is an object on stdout, of one form for all commands."""
     first, *options = command.split()
-    code = main([first, "none.usda", *options, "--json"])
+    code = main([first, "none.usda", "--json", *options])
     (found,) = json.loads(capsys.readouterr().out).values()
     assert (found["exit_code"], set(found)) == (code, {"kind", "message", "exit_code"})
     assert "none.usda: there is no such file" in found["message"]
 
 
 @pytest.mark.parametrize(
-    "line", ["dance --json", "simulate --json", "simulate a.usda --json --steps x", "check --json -x"]
+    "line",
+    [
+        "dance --json",
+        "simulate --json",
+        "simulate a.usda --json --steps x",
+        "check --json -x",
+        "--json check a.usda",
+        "bench --json --seconds x",
+        "bench --seconds x --json",
+    ],
 )
 def test_bad_usage_for_programs(line, capsys):
     """A command line that cannot be understood is told in the same form."""
@@ -74,6 +98,8 @@ def test_help_loads_neither_warp_nor_stages():
         ("simulate {stage} --dt fast", 2, "--dt: 'fast' is not a number, such as 0.5 or 1/240"),
         ("simulat {stage}", 2, "did you mean simulate?"),
         ("simulate {stage} --presicion float64", 2, "did you mean --precision?"),
+        ("--guides simulate {stage}", 2, "--guides; it is an option of a command, and goes behind it"),
+        ("batch reprot out", 2, "show of a folder; did you mean report?"),
         ("simulate {stage} --steps 1.5", 2, "--steps: '1.5' is not an integer from 0"),
         ("simulate {stage} --steps -3", 2, "--steps: '-3' is not an integer from 0 to 2147483647"),
         ("simulate {stage} --steps 2000000000 --environments 16", 2, "a recording of 2e+09 steps"),

@@ -15,6 +15,8 @@ from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVER
 
 PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien", "ovphysx")
 LARGEST_COUNT = 2**31 - 1
+STDOUT = "-"
+"""In place of the name of a file."""
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
   joint_position, joint_velocity             the start state: shape (D), or (E, D)
@@ -71,7 +73,14 @@ class _Parser(argparse.ArgumentParser):
         if choice:
             return did_you_mean(choice[1], re.findall(r"[\w.-]+", choice[2]))
         unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
-        return did_you_mean(unknown[1], _options(self)) if unknown else ""
+        if not unknown:
+            return ""
+        known = _options(self)
+        return (
+            "; it is an option of a command, and goes behind it"
+            if unknown[1] in known
+            else did_you_mean(unknown[1], known)
+        )
 
 
 def _options(parser: argparse.ArgumentParser) -> set[str]:
@@ -400,7 +409,13 @@ def _add_bench(commands) -> None:
         metavar="PATH",
         help="further Pythons whose peers are measured; they need not have warp_artic",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        nargs="?",
+        const=STDOUT,
+        help="write the figures there as well; without a file to standard output, and the tables to standard error",
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw cost against environments and links: .png, .svg or .pdf")
 
 

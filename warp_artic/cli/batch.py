@@ -19,7 +19,7 @@ from warp_artic.batch.results import Batch, open_batch
 from warp_artic.batch.shards import Worker
 from warp_artic.cli.batch_progress import rate, shown_progress
 from warp_artic.cli.table import Column, Table, show
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.looking.batch_page import Distribution, write_batch_page
 
 FAILED, STOPPED = 1, 75
@@ -37,6 +37,7 @@ def run(arguments) -> int:
     if rest:
         raise SettingsError(
             f"batch: {' '.join(arguments.what)!r} is neither one plan nor bake, verify, report or show of a folder"
+            f"{did_you_mean(first, ACTIONS)}"
         )
     plan = read_plan(first)
     if arguments.explain or arguments.dry_run:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
-from warp_artic.cli.arguments import PEERS
+from warp_artic.cli.arguments import PEERS, STDOUT
 from warp_artic.cli.bench_machine import commit, machine, versions
 from warp_artic.cli.bench_models import MODELS, read_model
 from warp_artic.cli.bench_ours import Ours
@@ -29,6 +29,20 @@ from warp_artic.sim.launch.device import core_count, device_name, device_of, gpu
 def run(arguments) -> int:
     """Measure, print tables, and write the figures and a plot where asked."""
     _check(arguments)
+    if arguments.json != STDOUT:
+        content = _measure(arguments)
+    else:
+        with redirect_stdout(sys.stderr):
+            content = _measure(arguments)
+        print(content, end="")
+    if arguments.json not in (None, STDOUT):
+        with written_whole(arguments.json) as partial:
+            partial.write_text(content, encoding="utf-8")
+    return 0
+
+
+def _measure(arguments) -> str:
+    """Measure, print tables and draw the plot where asked; the figures as JSON."""
     start_quietly(next((device for device in arguments.device or () if device != "cpu"), "cpu"))
     names = arguments.device or ["cpu", *gpu_names()[:1]]
     devices = list(dict.fromkeys(map(device_of, names)))
@@ -51,11 +65,9 @@ def run(arguments) -> int:
                     show(sheet.tables())
                     sys.stdout.flush()
                 results += sheet.results
-    if arguments.json:
-        _write(arguments.json, devices, peers, results)
     if arguments.plot:
         plot(results, arguments.plot)
-    return 0
+    return _as_json(devices, peers, results)
 
 
 def _check(arguments) -> None:
@@ -68,7 +80,7 @@ def _check(arguments) -> None:
     unknown = [name for name in arguments.measure if name not in QUANTITIES]
     if unknown:
         raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")
-    for file in filter(None, (arguments.json, arguments.plot)):
+    for file in filter(None, (None if arguments.json == STDOUT else arguments.json, arguments.plot)):
         check_place(file)
     if arguments.plot:
         if "step" not in arguments.measure:
@@ -84,8 +96,8 @@ def _ours(device: str, arguments) -> list[Ours]:
     return [*steps, replace(steps[0], in_graph=True)]
 
 
-def _write(file: str, devices: list[str], peers: list[RemotePeer], results: list[dict]) -> None:
-    """A file with a line for each result."""
+def _as_json(devices: list[str], peers: list[RemotePeer], results: list[dict]) -> str:
+    """The figures, with a line for each result."""
     content = {
         "unit": "microseconds for an environment, but seconds of first_step",
         "machine": machine({device: device_name(device) for device in devices}),
@@ -95,5 +107,4 @@ def _write(file: str, devices: list[str], peers: list[RemotePeer], results: list
     }
     head = json.dumps(content, indent=1)[:-2]
     lines = ",\n  ".join(json.dumps(result) for result in results)
-    with written_whole(file) as partial:
-        partial.write_text(f'{head},\n "results": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
+    return f'{head},\n "results": [\n  {lines}\n ]\n}}\n'

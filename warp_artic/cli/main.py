@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-from warp_artic.cli.arguments import command_line
+from warp_artic.cli.arguments import STDOUT, command_line
 from warp_artic.cli.interrupt import INTERRUPTED
 from warp_artic.errors import ArticError, SettingsError
 
@@ -47,9 +47,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit as exit:  # argparse has shown the help, or the version
         return exit.code or 0
     except SettingsError as error:
-        return _Failures("--json" in given and given[0] != "bench")(error, BAD_USAGE)
-    # `bench` has a file there.
-    fail = _Failures(getattr(arguments, "json", False) is True)
+        return _Failures(_wants_json(given))(error, BAD_USAGE)
+    # `bench` may have a file there.
+    fail = _Failures(getattr(arguments, "json", False) in (True, STDOUT))
     try:
         with _told_on_stderr():
             if arguments.command == "simulate" and arguments.if_changed and _is_done(arguments):
@@ -67,6 +67,14 @@ def _run(argv: Sequence[str] | None) -> int:
         return fail(error, FAILED, "out of memory: take fewer steps or environments")
     except KeyboardInterrupt as error:
         return fail(error, INTERRUPTED, "interrupted; nothing more is written")
+
+
+def _wants_json(given: Sequence[str]) -> bool:
+    """Whether a command line that is not understood asks for JSON on standard output."""
+    if "--json" not in given:
+        return False
+    behind = given[given.index("--json") + 1 :]
+    return given[0] != "bench" or not behind or behind[0].startswith("-")
 
 
 def _write_no_more() -> None:
