@@ -3,7 +3,9 @@
 import pytest
 
 from tests.usd.authoring import body, joint, notes_of, open_text, pendulum, schemas, warnings_of
+from warp_artic.description.consequences import headline
 from warp_artic.usd import not_simulated
+from warp_artic.usd.read_stage import check_stage
 
 EVERY_FAMILY = ("fixed_tendon", "spatial_tendon", "mimic", "soft_limit", "envelope", "load_friction")
 
@@ -182,3 +184,38 @@ def test_attributes_of_a_disabled_joint():
         "bool physics:jointEnabled = 0\nfloat physics:lowerLimit = 1\nfloat physxJoint:jointFriction = 1",
     )
     assert not warnings_of(pendulum(more=more))
+
+
+@pytest.mark.parametrize("kind", ["PhysicsRevolutJoint", "PhysxPhysicsScrewJoint", "Xform", ""])
+def test_joints_of_types_that_are_none(kind):
+    """That a joint is dropped is said in the first line, once, and with the type that may be meant."""
+    ends = 'rel physics:body0 = </a>\nrel physics:body1 = </b>\nuniform token physics:axis = "Z"'
+    stage = open_text(body("a") + body("b", at=(1, 0, 0)) + f'def {kind} "hinge" {{\n{ends}\n}}\n')
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/hinge: joins bodies as a prim ") and (kind in warning or not kind)
+    assert ("; did you mean PhysicsRevoluteJoint?" in warning) == (kind == "PhysicsRevolutJoint")
+    expected = "not simulated: joints of types that are not known (/hinge); the true motion differs"
+    assert headline(check_stage(stage)) == expected
+
+
+@pytest.mark.parametrize(
+    "applied, content, told",
+    [
+        (
+            "PhysxDeformableSurfaceAPI",
+            "float physxDeformable:settlingThreshold = 1",
+            "deformable bodies of other schem",
+        ),
+        ("OmniPhysicsDeformableBodyAPI", "float omniphysics:mass = 1", "deformable bodies of other schemas"),
+        ("OmniPhysicsDeformableBodyAPI PhysxSurfaceDeformableBodyAPI", "float omniphysics:mass = 1", "deformable bod"),
+        ("PhysxParticleClothAPI", "float physxParticle:pressure = 1", "particles"),
+        ("PhysxSurfaceVelocityAPI", "vector3f physxSurfaceVelocity:surfaceVelocity = (1, 0, 0)", "velocities of surfa"),
+    ],
+)
+def test_what_moves_by_other_laws(applied, content, told):
+    """Cloth, soft bodies, particles and conveyors are said in the first line, in one warning with the prim."""
+    mesh = f'def Mesh "thing" {schemas(*applied.split())} {{\n{content}\n}}\n'
+    stage = pendulum(more=mesh)
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/thing: ") and warning.endswith(": not simulated yet")
+    assert headline(check_stage(stage)).startswith(f"not simulated: {told}")

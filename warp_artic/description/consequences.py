@@ -11,6 +11,7 @@ from warp_artic.description.diagnostic import Diagnostic, Severity
 LEFT_OUT = {
     "contacts": "contacts of colliders of some kinds",
     "contact-mechanism": "contacts between some mechanisms",
+    "joint-type": "joints of types that are not known",
     "loop-joint": "loop joints",
     "gear": "gears",
     "mimic": "mimic joints of other schemas",
@@ -18,6 +19,9 @@ LEFT_OUT = {
     "actuator": "actuators",
     "vehicle": "vehicles",
     "force": "forces of PhysX",
+    "deformable": "deformable bodies of other schemas",
+    "particles": "particles",
+    "surface-velocity": "velocities of surfaces",
     "joint-instancer": "joint instancers",
     "point-instancer": "copies of point instancers",
     "not-simulated": "features of joints and bodies",

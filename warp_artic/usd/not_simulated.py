@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pxr import Usd
 
+from warp_artic.errors import did_you_mean
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
@@ -73,6 +74,39 @@ SCHEMAS: dict[str, Feature] = {
     ),
     "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
     "PhysxForceAPI": Feature("force", "force", "physxForce"),
+    "PhysxSurfaceVelocityAPI": Feature("surface-velocity", "velocity of a surface", "physxSurfaceVelocity:"),
+    "PhysxSplinesSurfaceVelocityAPI": Feature(
+        "surface-velocity", "velocity of a surface", "physxSplinesSurfaceVelocity:"
+    ),
+    "PhysxParticleClothAPI": Feature("particles", "cloth of particles", "physxParticle"),
+    "PhysxParticleSetAPI": Feature("particles", "particles", "physxParticle"),
+    **{
+        name: Feature("deformable", "deformable body", prefix)
+        for prefix, names in (
+            (
+                "physxDeformable",
+                (
+                    "PhysxAutoDeformableBodyAPI",
+                    "PhysxBaseDeformableBodyAPI",
+                    "PhysxDeformableBodyAPI",
+                    "PhysxDeformableSurfaceAPI",
+                    "PhysxSurfaceDeformableBodyAPI",
+                    "PhysxVolumeDeformableBodyAPI",
+                ),
+            ),
+            (
+                "omniphysics:",
+                (
+                    "OmniPhysicsDeformableBodyAPI",
+                    "OmniPhysicsCurvesDeformableSimAPI",
+                    "OmniPhysicsSurfaceDeformableSimAPI",
+                    "OmniPhysicsVolumeDeformableSimAPI",
+                ),
+            ),
+            ("newton:", ("NewtonPointsDeformableSimAPI",)),
+        )
+        for name in names
+    },
 }
 """By schema name without instance."""
 
@@ -80,6 +114,7 @@ TYPES: dict[str, Feature] = {
     "NewtonActuator": Feature("actuator", "actuator", "newton:"),
     "PhysxPhysicsJointInstancer": Feature("joint-instancer", "joint instancer", "phys"),
     "PhysxPhysicsInstancer": Feature("joint-instancer", "physics instancer", "phys"),
+    "PhysxParticleSystem": Feature("particles", "particles", "phys"),
 }
 """By prim type."""
 
@@ -106,6 +141,8 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
 """What an attribute stands for, and the value that means none; of a number several may, such as its default."""
 SINGLE = 1e-6
 """By how much a number on a stage may differ from one of these, relative to it: it is a float."""
+ENDS = frozenset(("physics:body0", "physics:body1"))
+"""What a joint has."""
 FAMILIES = {
     "physxJoint:jointFriction": "load_friction",
     "newton:limitStiffness": "soft_limit",
@@ -134,22 +171,32 @@ def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> No
     feature = TYPES.get(prim.GetTypeName())
     if feature:
         _report(prim, feature.rule, feature.name, feature.attributes, names, attributes)
+    elif prim.GetTypeName() not in (*tokens.JOINTS, *tokens.GEARS) and not ENDS.isdisjoint(names):
+        what = f"a prim of type {prim.GetTypeName()}" if prim.GetTypeName() else "a prim without a type"
+        known = did_you_mean(prim.GetTypeName(), tokens.JOINTS)
+        attributes.report.warn("joint-type", prim.GetPath(), f"joins bodies as {what}, which is no joint{known}")
+        attributes.pass_over(prim)
 
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attributes: Attributes) -> None:
     if str(prim.GetPath()) in inventory.link_joints:
         return
     is_joint = str(prim.GetPath()) in inventory.joints
+    is_elastic = str(prim.GetPath()) in inventory.elastic_bodies
+    told = set()
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
         feature = None if is_joint and kind in tokens.MJC_OF_BODIES else SCHEMAS.get(kind)
-        if feature and not feature.is_simulated:
+        if feature and not feature.is_simulated and not (is_elastic and feature.rule == "deformable"):
             name, prefix = feature.name.format(instance=instance), feature.attributes.format(instance=instance)
-            _report(prim, feature.rule, name, prefix, names, attributes)
+            _report(prim, feature.rule, "" if name in told else name, prefix, names, attributes)
+            told.add(name)
 
 
 def _report(prim: Usd.Prim, rule: str, name: str, prefix: str, names: Iterable[str], attributes: Attributes) -> None:
-    attributes.report.warn(rule, prim.GetPath(), f"{name}: not simulated yet")
+    """Report a feature, or none where its name is empty; its attributes are no further findings."""
+    if name:
+        attributes.report.warn(rule, prim.GetPath(), f"{name}: not simulated yet")
     attributes.report.used.update(f"{prim.GetPath()}.{own}" for own in names if own.startswith(prefix))
 
 

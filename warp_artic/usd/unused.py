@@ -10,7 +10,7 @@ from pxr import Usd
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes, forwarded_targets
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.not_simulated import SCHEMAS, TYPES
+from warp_artic.usd.not_simulated import ENDS, SCHEMAS, TYPES
 from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS, MJC_OF_CONTACTS
 
 READ_SCHEMAS = frozenset(
@@ -225,7 +225,8 @@ def _meant(name: str, attributes: Attributes) -> str:
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
     kind = prim.GetTypeName()
-    if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*READ_TYPES, *TYPES):
+    is_told = not ENDS.isdisjoint(attributes.names(prim))
+    if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*READ_TYPES, *TYPES) and not is_told:
         _report_name(prim, f"a prim of type {kind}", kind, attributes)
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
