@@ -86,3 +86,25 @@ def test_files_that_are_no_plans_are_refused(tmp_path):
     path.write_text('stage = "arm.usda"\nruns = 3\nstpes = 4')
     with pytest.raises(SettingsError, match="plan.toml: 'stpes' .* did you mean steps?"):
         read_plan(path)
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_files_that_are_too_deep_or_have_no_end(tmp_path, suffix):
+    """Named errors, of a plan and of the plan in the folder of a batch."""
+    deep = ("a = " if suffix == ".toml" else "") + "[" * 100_000
+    path = tmp_path / f"plan{suffix}"
+    path.write_text(deep)
+    with pytest.raises(SettingsError, match=f"plan{suffix}: is no "):
+        read_plan(path)
+    (tmp_path / "plan.json").write_text("[" * 100_000)
+    with pytest.raises(SettingsError, match="plan.json: is damaged"):
+        wa.open_batch(tmp_path)
+    with pytest.raises(SettingsError, match="/dev/zero: is longer than"):
+        read_plan("/dev/zero")
+
+
+def test_a_plan_as_programs_of_windows_write_it(tmp_path):
+    """It begins with a mark."""
+    path = tmp_path / "plan.toml"
+    path.write_bytes(b"\xef\xbb\xbfstage = 'a.usda'\r\nsteps = 2\r\nruns = 3\r\n")
+    assert read_plan(path).runs == 3

@@ -111,3 +111,12 @@ def test_files_that_are_no_inputs(tmp_path, name):
         np.save(file, np.zeros(3))
     with pytest.raises(SettingsError, match=name):
         read_inputs(str(tmp_path / name), DOFS, DRIVEN, ENVIRONMENTS, STEPS)
+
+
+def test_text_without_an_end_and_with_a_mark(tmp_path):
+    """No more than is sensible is read of a device; what programs of Windows write begins with a mark."""
+    with pytest.raises(SettingsError, match=r"/dev/zero: is longer than 2.68e\+08 bytes"):
+        read_inputs("/dev/zero", DOFS, DRIVEN, ENVIRONMENTS, STEPS)
+    path = tmp_path / "inputs.json"
+    path.write_bytes(json.dumps({"joint_effort": {"/a/hinge": 2.0}}).encode("utf-8-sig"))
+    assert read_inputs(str(path), DOFS, DRIVEN, ENVIRONMENTS, STEPS).control["joint_effort"][0, 0, 0] == 2.0

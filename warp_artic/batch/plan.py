@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from warp_artic.batch.distributions import BY_INDEX, Distribution
 from warp_artic.batch.outcome import Column, StopRule
 from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.sim.files.text import read_text
 from warp_artic.sim.files.whole_file import path_of
 from warp_artic.solver.settings import SolverSettings
 
@@ -253,11 +254,11 @@ def read_plan(path: str | os.PathLike) -> Plan:
     """
     path = path_of(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         given = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path}: is no {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from None
     try:
         return plan_of(given, str(path.parent))

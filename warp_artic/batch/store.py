@@ -213,7 +213,7 @@ def _described(path: Place) -> dict:
         if not all(name in found for name in ("identity", "format", "runs", "plan", "digests", "folder")):
             raise ValueError
         return found
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise SettingsError(f"{path}: is damaged, or not of a batch") from None
 
 

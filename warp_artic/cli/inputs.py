@@ -12,6 +12,7 @@ import numpy as np
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import FASTEST
 from warp_artic.sim.files.npz import LARGEST, Entry, read_npz
+from warp_artic.sim.files.text import read_text
 from warp_artic.sim.run.targets import TARGETS
 
 START = ("joint_position", "joint_velocity")
@@ -74,7 +75,7 @@ def _read(path: str, most: int) -> dict:
         content = read_npz(path, "an inputs file", Entry("iuf", most=most))
     else:
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(read_text(path))
         except FileNotFoundError as error:
             raise SettingsError(f"{path}: there is no such file") from error
         except UNREADABLE as error:

@@ -7,6 +7,7 @@ of its plane. Nodes that are not named, and those with null (.npz: not a number)
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from warp_artic.cli.inputs import UNREADABLE
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.errors import SettingsError
 from warp_artic.sim.files.npz import LARGEST, Entry, read_npz
+from warp_artic.sim.files.text import read_text
 
 AXES = ("x", "y", "z")
 ACROSS = 1e-6
@@ -68,7 +70,7 @@ def read_wanted(path: str, bodies: Mapping[str, ElasticBody]) -> WantedForces:
 
 
 def _read_json(path: str, bodies: Mapping[str, ElasticBody]):
-    content = json.loads(Path(path).read_text(encoding="utf-8-sig"), object_pairs_hook=_object)
+    content = json.loads(read_text(path), object_pairs_hook=_object)
     if not isinstance(content, dict) or "forces" not in content or not {*content} <= {"forces", "time"}:
         raise SettingsError(f"{path}: must be an object with forces and, for several of them, time")
     given = content["forces"]
@@ -119,7 +121,7 @@ def _read_npz(path: str, bodies: Mapping[str, ElasticBody]):
 
 
 def _read_csv(path: str, bodies: Mapping[str, ElasticBody]):
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with io.StringIO(read_text(path), newline="") as file:
         reader = csv.reader(file, skipinitialspace=True)
         heads = [head.strip() for head in next(reader, [])]
         lines = [(reader.line_num, cells) for cells in reader if cells]

@@ -35,7 +35,12 @@ CHUNK = 2**20
 """Bytes that are read at once."""
 SHORTEST = 1e-6
 """Length of a quaternion from which it says how something is turned."""
-KINDS = {"f": "numbers in single or double precision", "iu": "integers", "iuf": "real numbers", "U": "text"}
+KINDS = {
+    "f": "numbers in single or double precision",
+    "iu": "integers",
+    "iuf": "integers, or numbers in single or double precision",
+    "U": "text",
+}
 
 
 @dataclass(frozen=True)
