@@ -183,6 +183,18 @@ def test_a_mesh_of_convex_parts(word):
     assert len(shapes) == 2
 
 
+def test_a_mesh_of_convex_parts_that_touch():
+    """Parts that have points of their own are not one where some of these are at the same place."""
+    points, triangles = tessellate.box(1.0)
+    size = float(np.ptp(points[:, 0]))
+    rows = [tuple(row) for place in ((0, 0, 0), (size, 0, 0), (0, size, 0)) for row in (points + place).tolist()]
+    corners = np.concatenate([triangles + len(points) * part for part in range(3)])
+    content = f"point3f[] points = {rows}\nint[] faceVertexCounts = {[3] * len(corners)}\n"
+    content += f"int[] faceVertexIndices = {corners.ravel().tolist()}\n"
+    read = contacts_of(body("a", collider("Mesh", "shape", content, (MESH,))) + FLOOR)
+    assert read.told == [] and len(read.pairs) == 3
+
+
 def test_a_mesh_whose_triangles_have_points_of_their_own():
     """It is closed where these are at one place: convex on what moves, a hull or one-sided where it stays."""
     points, triangles = tessellate.box(2.0)

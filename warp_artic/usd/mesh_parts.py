@@ -1,15 +1,27 @@
-"""The parts of a mesh that no triangle connects, as exporters of convex decompositions write them."""
+"""The parts of a mesh that no triangle connects, as exporters of convex decompositions write them.
+
+Parts that are closed and have points of their own are parts even where they touch, as the boxes of a cup do. Otherwise
+points at one place are one: meshes with creases, or several UVs at a point, have it several times.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from warp_artic.usd import solids
 from warp_artic.usd.weld import weld
 
 
 def connected_parts(points: np.ndarray, triangles: np.ndarray) -> list[np.ndarray]:
     """Numbers of the triangles of each part, of points (N, 3) and triangles (M, 3), by their first ones."""
-    corners = weld(points, triangles)
+    own = _connected(triangles)
+    if all(solids.is_closed(points, triangles[part]) for part in own):
+        return own
+    return _connected(weld(points, triangles))
+
+
+def _connected(corners: np.ndarray) -> list[np.ndarray]:
+    """The same, of triangles that are connected where numbers of their corners (M, 3) are the same."""
     label = np.arange(corners.max() + 1)
     while True:
         least = label[corners].min(axis=1)
