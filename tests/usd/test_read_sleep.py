@@ -1,8 +1,10 @@
 """When trees fall asleep, as stages say it."""
 
+import numpy as np
 import pytest
 
 from tests.usd.authoring import SMALL_UNITS, body, errors_of, joint, open_text, schemas, warnings_of
+from warp_artic import Simulation
 from warp_artic.description.articulation import SLEEP_THRESHOLD
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 
@@ -82,3 +84,24 @@ def test_the_time_at_rest():
     """Is that of the scene."""
     assert read_stage(stage(scene="double warpArtic:scene:sleepAfter = 0.4")).sleep_after == 0.4
     assert read_stage(stage()).sleep_after is None
+
+
+def test_bodies_that_may_touch_start_asleep_together():
+    """A body that starts asleep does not hold up one that falls on it; both start awake, which is told."""
+    ball = """def Sphere "{0}" {2} {{
+double radius = 0.1
+bool physics:startsAsleep = {1}
+double3 xformOp:translate = (0, 0, {3})
+uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+"""
+    api = schemas("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
+    scene = f'def PhysicsScene "scene" {schemas("WarpArticSceneAPI")} {{\ndouble warpArtic:scene:sleepAfter = 0.4\n}}\n'
+    both = [open_text(scene + ball.format("a", 1, api, 1) + ball.format("b", other, api, 2)) for other in (0, 1)]
+    told = "/a: starts asleep, but /b, which is stepped with it as they may touch or are joined, does not: "
+    assert [warnings_of(one) for one in both] == [[told + "both start awake"], []]
+    for stage_, starts in zip(both, (False, True)):
+        simulation = Simulation(read_stage(stage_))
+        assert simulation.asleep().tolist() == [[starts, starts]]
+        height = simulation.record(steps=24).link_pose[-1, 0, :, 2]
+        np.testing.assert_allclose(height, np.array([1.0, 2.0]) - (not starts) * 0.5 * 9.81 * 0.01, atol=1e-3)

@@ -6,9 +6,11 @@ import math
 
 from pxr import Usd
 
+from warp_artic.description.mechanism import mechanisms_of
+from warp_artic.description.scene import Scene
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.lookup import ARTICULATION_FIELDS, SCENE_FIELDS, report_difference, resolve
-from warp_artic.usd.report import Reading
+from warp_artic.usd.report import Reading, Report
 
 STARTS = "physics:startsAsleep"
 ON_REQUEST = "has an effect only where warpArtic:scene:sleepAfter or --sleep-after let trees sleep"
@@ -61,3 +63,15 @@ def _threshold(prim: Usd.Prim, fields, attributes: Attributes) -> Reading | None
         attributes.report.error("sleep-threshold", reading.attribute, f"is {reading.found}, must not be negative")
         return None
     return reading
+
+
+def report_woken(scene: Scene, report: Report) -> None:
+    """Report the trees that start asleep, but are stepped with others that do not: they sleep and wake as one."""
+    if scene.sleep_after is None or not any(tree.starts_asleep for tree in scene.articulations):
+        return
+    for indices in mechanisms_of(scene):
+        trees = [scene.articulations[index] for index in indices]
+        asleep, awake = ([tree.path for tree in trees if tree.starts_asleep is which] for which in (True, False))
+        for path in asleep if awake else ():
+            text = f"starts asleep, but {awake[0]}, which is stepped with it as they may touch or are joined, does not"
+            report.warn("starts-asleep", path, f"{text}: both start awake")

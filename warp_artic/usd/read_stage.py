@@ -43,6 +43,7 @@ from warp_artic.usd.read_obstacles import with_obstacles
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
+from warp_artic.usd.read_sleep import report_woken
 from warp_artic.usd.read_track import start_code
 from warp_artic.usd.read_trees import plan_trees, report_loop, split_beside, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
@@ -267,6 +268,7 @@ def _read(
     meshes = with_obstacles(meshes, contacts, attributes)
     scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands, hand_overs=hand_overs)
     report_open_starts(scene, report)
+    report_woken(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
 

@@ -106,8 +106,9 @@ OF_SCENES = (
     Rule(
         "starts-asleep",
         WARNING,
-        "A body starts asleep, but its articulation starts awake: some of its bodies are awake, or sleep is off.",
-        "All bodies of an articulation, and a time such as warpArtic:scene:sleepAfter = 0.4.",
-        "Author physics:startsAsleep on all bodies of the articulation or on none, and sleepAfter to allow sleep.",
+        "A body starts asleep, but its articulation starts awake: some of its bodies are awake, or some that may touch "
+        "it or are joined to it, or sleep is off.",
+        "All bodies that are stepped as one mechanism, and a time such as warpArtic:scene:sleepAfter = 0.4.",
+        "Author physics:startsAsleep on all bodies of the mechanism or on none, and sleepAfter to allow sleep.",
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.errors import SettingsError
 from warp_artic.sim.arrays.row_table import Held
 from warp_artic.sim.change.chosen import chosen_articulations, chosen_environments
@@ -43,8 +44,9 @@ def put_to_sleep(run: Run, environments=None, articulations=None) -> None:
 
 
 def start_asleep(run: Run, environments: np.ndarray) -> None:
-    """Put to sleep what is authored so."""
-    trees = [index for index, tree in enumerate(run.scene.articulations) if tree.starts_asleep]
+    """Put to sleep what is authored so: the mechanisms of which all trees are, as these sleep and wake as one."""
+    sleepy = [tree.starts_asleep for tree in run.scene.articulations]
+    trees = [index for group in mechanisms_of(run.scene) if all(sleepy[one] for one in group) for index in group]
     if trees and run.sleep_steps:
         put_to_sleep(run, environments, trees)
 
