@@ -6,7 +6,7 @@ import random
 import pytest
 from pxr import UsdPhysics
 
-from tests.usd.authoring import body, joint, open_text, pendulum, schemas
+from tests.usd.authoring import body, joint, open_text, pendulum, schemas, warnings_of
 from tests.usd.contact_stages import FLOOR, collider, contacts_of
 from warp_artic.description.joint import WORLD
 
@@ -67,6 +67,23 @@ def test_disabled_colliders():
     assert names(ball("a", "bool physics:collisionEnabled = 0") + FLOOR) == set()
     off = "bool physxRigidBody:solveContact = 0\n"
     assert names(ball("a", on=off, on_applied=("PhysxRigidBodyAPI",)) + ball("b") + FLOOR) == {"/floor:/b/shape"}
+
+
+def test_triggers():
+    """They touch nothing, which is no more than they ask for; that nobody hears of what enters them is told."""
+    stage = open_text(ball("a") + collider("Cube", "gate", applied=("PhysxTriggerAPI",)) + FLOOR)
+    assert set(contacts_of(stage).pairs) == {"/floor:/a/shape"}
+    assert warnings_of(stage) == ["/gate: events of a trigger, which touches nothing: not simulated yet"]
+
+
+def test_surface_velocities_are_told():
+    """What stands on such a surface is not moved."""
+    content = "vector3f physxSurfaceVelocity:{} = ({}, 0, 0)"
+    for name in ("surfaceVelocity", "surfaceAngularVelocity"):
+        for speed in (0, 1):
+            belt = collider("Cube", "belt", content.format(name, speed), ("PhysxSurfaceVelocityAPI",))
+            told = [one for one in warnings_of(open_text(ball("a") + belt)) if "physxSurfaceVelocity" in one]
+            assert len(told) == speed
 
 
 def test_purposes_and_visibility_do_not_matter():

@@ -107,6 +107,7 @@ SCHEMAS: dict[str, Feature] = {
         )
         for name in names
     },
+    tokens.TRIGGER: Feature("trigger", "events of a trigger, which touches nothing", "physxTrigger:"),
 }
 """By schema name without instance."""
 
@@ -131,6 +132,9 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxRigidBody:maxContactImpulse": ("a bound on the impulse of contacts", math.inf),
     "physxCollision:torsionalPatchRadius": ("torsional friction that grows with an overlap", 0.0),
     "physxMaterial:compliantContactAccelerationSpring": ("a compliant contact whose spring gives accelerations", 0.0),
+    "physxSurfaceVelocity:surfaceVelocity": ("a surface that moves what it touches", (0.0, 0.0, 0.0)),
+    "physxSurfaceVelocity:surfaceAngularVelocity": ("a surface that turns what it touches", (0.0, 0.0, 0.0)),
+    "physxSplinesSurfaceVelocity:surfaceVelocityMagnitude": ("a surface that moves what it touches", 0.0),
     "newton:contactFrictionGain": ("friction by the speed of sliding", -math.inf),
     "newton:contactAdhesion": ("adhesion", -math.inf),
     "newton:massModel": ("a mass that is spread over the surface of a shape", "solid"),

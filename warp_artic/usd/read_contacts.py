@@ -18,6 +18,7 @@ from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.surface import Surface
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, is_at_or_below
 from warp_artic.usd.inventory import Inventory, owner_of
@@ -150,10 +151,12 @@ def read_contacts(
 
 
 def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) -> list[tuple[Usd.Prim, str]]:
-    """The colliders that touch others, each with the path of its body, which is empty where it has none."""
+    """The colliders that touch others, each with the path of its body, which is empty where it has none; triggers are
+    none of them."""
     found = []
     for body, group in inventory.colliders.items():
         own = [prim for prim in group if attributes.flag(prim, "physics:collisionEnabled", True)]
+        own = [prim for prim in own if not inventory.has_schema(prim, tokens.TRIGGER)]
         prim = inventory.bodies.get(body, inventory.held.get(body))
         if prim is not None and not attributes.flag(prim, "physxRigidBody:solveContact", True):
             continue

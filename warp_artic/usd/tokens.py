@@ -5,6 +5,8 @@ from __future__ import annotations
 RIGID_BODY = "PhysicsRigidBodyAPI"
 PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
+TRIGGER = "PhysxTriggerAPI"
+"""On a collider: it touches nothing, and tells what is in it."""
 COLLISION_GROUP = "PhysicsCollisionGroup"
 MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI", "MjcMaterialAPI")
 """The second brings the first with it, also where its plugin is not registered."""

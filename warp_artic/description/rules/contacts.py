@@ -55,6 +55,13 @@ OF_CONTACTS = (
         "Correct the relationship.",
     ),
     Rule(
+        "trigger",
+        WARNING,
+        "A collider is a trigger of PhysX: it touches nothing, and its events are not reported.",
+        "Colliders that touch, and contact reports.",
+        "Compare positions of links in a recording with the place of the trigger, or remove PhysxTriggerAPI.",
+    ),
+    Rule(
         "contact-mechanism",
         WARNING,
         "Bodies pass through each other: mechanisms with elastic bodies or a kinematic base have no contacts.",
