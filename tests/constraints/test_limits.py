@@ -203,6 +203,17 @@ def test_a_limit_violated_at_the_start_is_recovered_without_a_shot(rate, restitu
     assert recording.joint_position[-1, 0, 0] == pytest.approx(0.5, abs=1e-5)
 
 
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_a_violated_limit_is_recovered_at_the_velocity_limit_whatever_the_solver(solver):
+    """In a step a slow joint comes back by its largest velocity times the step, however many substeps that has."""
+    fastest = 0.4
+    tree = trees.with_dofs(trees.chain(1), limit=Limit(lower=-0.5, upper=0.5), velocity_limit=fastest)
+    simulation = simulate(tree, gravity=(0, 0, 0), solver=solver)
+    simulation.set_state(joint_position=[0.8])
+    recording = simulation.record(60)
+    np.testing.assert_allclose(recording.joint_position[:, 0, 0], 0.8 - fastest * recording.time, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 def test_limits_of_a_ball_joint_violated_at_the_start_leave_no_velocity(reverse):
     """Twist and swing that start outside come back without a velocity that lasts."""

@@ -44,7 +44,8 @@ def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     """Bring joints that have passed limits back onto them, by the shortest way in terms of M.
 
     What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
-    before may still be by what `rows.RECOVERY` leaves; it is taken back once in a step, in the last substep.
+    before may still be by what `rows.RECOVERY` leaves; it is taken back once in a step of length h, in the last
+    substep, and as fast as velocity limits allow in all of it.
     """
     passes = int(0)
     while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
@@ -113,7 +114,7 @@ def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, block: int,
 
 @wp.func
 def violation_left(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real, is_last: int):
-    """What may be left of the violation with which a substep of length h starts: all, but for a share in the last."""
+    """What may be left of the violation that a substep starts with: all, but for a share in the last of a step of h."""
     violation = work.tolerance[row, worker]
     if is_last == 1 and any_positive(violation):
         fastest = fastest_way_back(model, work, row, block, worker)

@@ -211,7 +211,7 @@ def move(
     if model.contact_count > 0:
         project_overlaps(model, work, block, worker)
     if model.stop_row < model.row_count:
-        hold_limits(model, work, block, worker, h_sub, int(substep == plan.substeps - 1))
+        hold_limits(model, work, block, worker, h, int(substep == plan.substeps - 1))
 
 
 @wp.func
