@@ -76,16 +76,6 @@ def test_triggers():
     assert warnings_of(stage) == ["/gate: events of a trigger, which touches nothing: not simulated yet"]
 
 
-def test_surface_velocities_are_told():
-    """What stands on such a surface is not moved."""
-    content = "vector3f physxSurfaceVelocity:{} = ({}, 0, 0)"
-    for name in ("surfaceVelocity", "surfaceAngularVelocity"):
-        for speed in (0, 1):
-            belt = collider("Cube", "belt", content.format(name, speed), ("PhysxSurfaceVelocityAPI",))
-            told = [one for one in warnings_of(open_text(ball("a") + belt)) if "physxSurfaceVelocity" in one]
-            assert len(told) == speed
-
-
 def test_purposes_and_visibility_do_not_matter():
     """Colliders act that are not drawn."""
     hidden = 'uniform token purpose = "guide"\ntoken visibility = "invisible"'
