@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.contact_stages import ContactScene, box, sphere, turn
+from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import simulated
 from tests.usd.test_flat_patches import grid, text
 
@@ -98,50 +98,3 @@ def test_a_box_slides_off_a_ridge(closed):
     np.testing.assert_allclose(motion.velocity("it")[:, 0], 1.5, atol=1e-3)
     assert motion.place("it")[-1, 0] == pytest.approx(0.9, abs=1e-3)
     assert motion.place("it")[-1, 2] == pytest.approx(0.1, abs=1e-5)
-
-
-def folded(angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """Two faces that rise from the y axis at an angle [rad], wound counter-clockwise as seen from above."""
-    x, z = np.cos(angle), np.sin(angle)
-    points = np.array([(-x, -1, z), (0, -1, 0), (0, 1, 0), (-x, 1, z), (x, -1, z), (x, 1, z)], float)
-    return points, np.array([(0, 1, 2), (0, 2, 3), (1, 4, 5), (1, 5, 2)])
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("angle", [0.02, 0.4636476, 0.25 * np.pi, 0.9])
-def test_a_box_lies_in_a_valley(angle, reverse):
-    """It slides down one side, and its edge stays above the fold, whichever way faces are wound."""
-    points, triangles = folded(angle)
-    half, a = 0.05, np.array([-np.cos(angle), 0.0, np.sin(angle)])
-    place = 0.2 * a + half * np.array([np.sin(angle), 0.0, np.cos(angle)])
-    solid = box("it", half, tuple(place), quaternion=turn((0, 1, 0), angle), velocity=tuple(-1.5 * a))
-    motion, _ = moved(solid, (points, triangles[:, ::-1] if reverse else triangles), friction=0.1, seconds=2.0)
-    corners = np.array([(x, z) for x in (-half, half) for z in (-half, half)])
-    lowest = np.inf
-    for x, z in corners:
-        corner = motion.place("it") + x * motion.axis("it", 0) + z * motion.axis("it", 2)
-        height = corner[:, 2] * np.cos(angle) - np.abs(corner[:, 0]) * np.sin(angle)
-        lowest = np.minimum(lowest, height.min())
-    assert lowest > -2e-3
-    assert motion.energy.max() < motion.energy[0] + 1e-3
-
-
-@pytest.mark.parametrize("reversed_faces", [(), (0, 1), (0, 1, 2, 3)])
-def test_a_ball_lies_on_a_ridge(reversed_faces):
-    """It touches the edge, from either side of the faces that meet there."""
-    points, triangles = folded(-0.4)
-    for face in reversed_faces:
-        triangles[face] = triangles[face, ::-1]
-    solid = sphere("it", 0.1, (0.0, 0.0, 0.15))
-    motion, _ = moved(solid, (points, triangles), seconds=1.0)
-    np.testing.assert_allclose(motion.place("it")[-1], (0.0, 0.0, 0.1), atol=1e-5)
-
-
-def test_a_box_slides_down_behind_a_wall():
-    """What is behind a wall does not touch the ground that ends at it."""
-    points = np.array([(-2, -2, 0), (1, -2, 0), (1, 2, 0), (-2, 2, 0), (1, -2, 1), (1, 2, 1)], float)
-    triangles = np.array([(0, 1, 2), (0, 2, 3), (1, 4, 5), (1, 5, 2)])
-    solid = box("it", 0.1, (1.101, 0.0, 0.5))
-    motion, _ = moved(solid, (points, triangles), friction=0.0, seconds=0.6)
-    fallen = 0.5 - 0.5 * 9.81 * motion.time**2
-    np.testing.assert_allclose(motion.place("it")[:, 2], fallen, atol=1e-3)

@@ -5,7 +5,6 @@ import pytest
 
 from tests.contact_stages import ContactScene, box, capsule, cylinder, sphere, turn
 from tests.contacts.motion import PRECISIONS, simulated
-from tests.contacts.test_meshes import folded, ground
 from tests.islands.crowds import crowd, crowd_motion, momentum
 
 G = 9.81
@@ -56,16 +55,6 @@ def test_ball_bounces(e):
     assert height[hit:].max() < 0.4 + 1e-4
     assert np.diff(motion.energy).max() < 1e-2 * G
     assert height.min() > -1e-4
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-def test_a_box_lies_in_a_valley_of_a_mesh(reverse):
-    """Its edge stays above the fold, on either side of the faces that meet there."""
-    points, triangles = folded(0.4636476)
-    mesh = ground((points, triangles[:, ::-1] if reverse else triangles))
-    scene = ContactScene(solids=[box("it", 0.05, (-0.3, 0, 0.25))], friction=0.1, has_ground=False, joints=mesh)
-    motion = crowd_motion(scene, 2.0)
-    assert motion.place("it")[-1, 2] == pytest.approx(0.05 / np.cos(0.4636476) + 0.05 * 0.2236, abs=2e-3)
 
 
 def test_momentum_is_kept():

@@ -2,13 +2,8 @@
 
 The points are those where a step places the links. Shapes that move against each other by more than the half of the
 thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
-that their velocity leaves. Pairs whose balls do not come near are not looked at.
-
-Of a patch of a surface a point counts where its normal is one of the patch, and not of what the patch goes on in. At
-an edge where the surface bends away from the side that is touched, normals are tilted outward by the angle of the bend
-at most. Where it bends towards that side, what touches stays above the planes of both patches: there a normal that is
-tilted outward becomes that of the plane, with the gap along it, if it points to the front of the other patch, or if the
-solid has entered by less than half a right angle. Else neither patch would hold what has come over the fold.
+that their velocity leaves. Pairs whose balls do not come near are not looked at. Of a patch of a surface a point counts
+where its normal is one of the patch, and not of what the patch goes on in.
 """
 
 import warp as wp
@@ -19,10 +14,9 @@ from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import set_unused
-from warp_artic.collision.segments import over
 from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
-from warp_artic.math.directions import choose, length
+from warp_artic.math.directions import length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Numbers,
     Real,
@@ -30,16 +24,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     maximum,
-    minimum,
     mul,
     neg,
     real,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import column, dot, transpose_mul
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.phases.link_velocities import move_base, move_link
 
 TILT = wp.constant(1e-3)
@@ -216,61 +208,37 @@ def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, block:
     reach = model.contact_distance[pair, block] + h * closing - gap
     near = where_positive(reach, one, one - one)
     if model.contact_patch[pair] >= 0 and any_positive(near):
-        return take_by_patch(model, work, pair, point, n, gap, near, block, worker)
+        return near * is_of_patch(model, work, pair, n, block, worker)
     return near
 
 
 @wp.func
-def take_by_patch(
-    model: ModelArrays, work: WorkArrays, pair: int, point: int, n: Vec3, gap: Real, near: Real, block: int, worker: int
-):
-    """One where a point is near, and n, toward the second shape, is a normal of the patch and not of what it goes on
-    in, else zero; writes the normal and the gap that count."""
-    one = real(1.0, gap)
-    sense = real(float(1 - 2 * model.contact_patch[pair]), one)
-    R = patch_axes(model, work, pair, block, worker)
-    local = transpose_mul(R, n) * sense
-    straight = straightened(model, pair, local, gap, block)
-    taken = near * dot(straight, straight)
-    store_vec3(work.contact_point, 7 * point + 3, worker, choose(taken, R * (straight * sense), n))
-    work.contact_point[7 * point + 6, worker] = gap * where_positive(taken, dot(straight, local), one)
-    return where_positive(taken, one, one - one)
+def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, block: int, worker: int):
+    """One where n, toward the second shape, is a normal of the patch and not of what it goes on in, else zero.
 
-
-@wp.func
-def patch_axes(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int):
-    """The orientation of the shape of a pair that is a patch."""
+    Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
+    """
     if model.contact_patch[pair] == 0:
-        return first_axes(model, work, pair, block, worker)
+        return is_of_surface(model, pair, transpose_mul(first_axes(model, work, pair, block, worker), n), block)
     motion1 = model.contact_motion1[pair]
-    return shape_axes(model, work, motion1, model.contact_link1[pair], model.contact_frame1, pair, block, worker)
+    R_1 = shape_axes(model, work, motion1, model.contact_link1[pair], model.contact_frame1, pair, block, worker)
+    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), block)
 
 
 @wp.func
-def straightened(model: ModelArrays, pair: int, n: Vec3, gap: Real, block: int):
-    """The normal that counts of n, in the frame of the patch and away from it; zero where n is none of the patch."""
+def is_of_surface(model: ModelArrays, pair: int, n: Vec3, block: int):
+    """The same, for n in the frame of the patch and away from it."""
     one = real(1.0, n.x)
     zero = one - one
-    tilt = real(TILT, one)
-    # From the back of the patch its bends are seen with the other sign.
-    side = where_positive(n.z, one, neg(one))
-    height = n.z * side
     found = where_positive(n.z + real(float(2 - 2 * model.contact_one_sided[pair]), one), one, zero)
     first = model.contact_seam[pair]
     for seam in range(first, first + model.contact_seams[pair]):
         row = 4 * seam
-        x = model.contact_seam_way[row, block]
-        y = model.contact_seam_way[row + 1, block]
-        cosine = model.contact_seam_way[row + 2, block]
-        sine = model.contact_seam_way[row + 3, block] * side
-        out = n.x * x + n.y * y
-        beyond = where_positive(sine, out * cosine - height * sine, out) - tilt
-        in_front = minimum(out * sine + height * cosine, height - tilt)
-        is_fold = minimum(neg(sine) - tilt * tilt, maximum(in_front, minimum(neg(gap), height - out)))
-        rest = where_positive(minimum(beyond, is_fold), out, zero)
-        found = where_positive(beyond, where_positive(is_fold, found, zero), found)
-        n = vec3(n.x - rest * x, n.y - rest * y, n.z)
-    return n * over(found, length(n), zero)
+        out = n.x * model.contact_seam_way[row, block] + n.y * model.contact_seam_way[row + 1, block]
+        bent = out * model.contact_seam_way[row + 2, block] - n.z * model.contact_seam_way[row + 3, block]
+        # Seen from the back of the patch the bend has the other sign: any tilt beyond the edge is refused there.
+        found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
+    return found
 
 
 def add_detection(numbers: Numbers) -> None:

@@ -54,7 +54,7 @@ class Seam:
     direction: tuple[float, float]
     """The way out of the hull there: x and y in its frame, a unit vector."""
     bend: float = 0.0
-    """By which angle the surface bends away from +Z there [rad]; negative where it bends towards +Z."""
+    """By which angle the surface bends away from +Z there [rad]; zero where it continues flat, or bends towards +Z."""
 
 
 @dataclass(frozen=True, kw_only=True)

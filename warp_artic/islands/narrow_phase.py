@@ -43,27 +43,17 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         return v
 
     @wp.func
-    def straightened(colliders: Colliders, i: int, n: V, gap: T):
-        """The normal that counts of n, in the frame of a patch and away from it, as `contact_detection` has it; zero
-        where n is none of the patch."""
-        side = wp.where(n[2] > T(0.0), T(1.0), T(-1.0))
-        height = n[2] * side
+    def is_of_surface(colliders: Colliders, i: int, n: V):
+        """Whether n, in the frame of a patch and away from it, is a normal of it and not of what it goes on in."""
         if colliders.one_sided[i] == 1 and n[2] <= T(0.0):
-            return V()
+            return False
         for seam in range(colliders.seam[i], colliders.seam[i] + colliders.seams[i]):
-            way = V(colliders.seam_ways[seam, 0], colliders.seam_ways[seam, 1], T(0.0))
-            cosine = colliders.seam_ways[seam, 2]
-            sine = colliders.seam_ways[seam, 3] * side
-            out = wp.dot(n, way)
-            beyond = out
-            if sine > T(0.0):
-                beyond = out * cosine - height * sine
-            if beyond > T(TILT):
-                in_front = wp.min(out * sine + height * cosine, height - T(TILT))
-                if -sine <= T(TILT * TILT) or wp.max(in_front, wp.min(-gap, height - out)) <= T(0.0):
-                    return V()
-                n = n - out * way
-        return wp.normalize(n)
+            out = n[0] * colliders.seam_ways[seam, 0] + n[1] * colliders.seam_ways[seam, 1]
+            if n[2] > T(0.0):
+                out = out * colliders.seam_ways[seam, 2] - n[2] * colliders.seam_ways[seam, 3]
+            if out > T(TILT):
+                return False
+        return True
 
     @wp.kernel(**OPTIONS)
     def find(
@@ -125,18 +115,10 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x)
                 )
                 takes_part = gap < reach + h * wp.max(closing, T(0.0))
-                straight = n
                 if takes_part and colliders.is_patch[i] == 1:
-                    R = solids.axes[first]
-                    straight = R * straightened(colliders, i, wp.transpose(R) * n, gap)
+                    takes_part = is_of_surface(colliders, i, wp.transpose(solids.axes[first]) * n)
                 if takes_part and colliders.is_patch[j] == 1:
-                    R = solids.axes[second]
-                    straight = -(R * straightened(colliders, j, wp.transpose(R) * -n, gap))
-                takes_part = takes_part and wp.dot(straight, straight) > T(0.0)
-                if takes_part:
-                    for row_of in range(3):
-                        places[row + 3 + row_of, pair] = straight[row_of]
-                    places[row + 6, pair] = gap * wp.dot(n, straight)
+                    takes_part = is_of_surface(colliders, j, wp.transpose(solids.axes[second]) * -n)
             if takes_part:
                 used += 1
             else:

@@ -4,8 +4,7 @@ Triangles that share an edge and lie in one plane are of one face. Two polygons 
 are merged, those with the longest common boundary first; a face that is convex is one patch at once.
 
 A patch knows how the surface goes on at its edges, for what slides or rolls there is to feel the surface and not its
-pieces: at an edge to another patch the surface bends away by an angle, which is zero where it is flat, and negative
-where it bends towards the normal.
+pieces: at an edge to another patch the surface bends away by an angle, which is zero where it is flat or bends towards.
 """
 
 from __future__ import annotations
@@ -216,6 +215,6 @@ def _seams(number: int, one, owner, points, triangles, normals, neighbours) -> t
             out = axes[:, :2] @ np.array([sign * x, sign * y])
             bend = math.atan2(float(normals[other] @ out), float(normals[other] @ axes[:, 2]))
             way = (round(sign * x, 9), round(sign * y, 9))
-            bend = bend if abs(bend) > PARALLEL else 0.0
-            found[way] = max(found.get(way, bend), bend)
+            bend = bend if bend > PARALLEL else 0.0
+            found[way] = max(found.get(way, 0.0), bend)
     return tuple(Seam(direction=way, bend=bend) for way, bend in sorted(found.items()))
