@@ -121,7 +121,7 @@ def test_saving_leaves_nothing_else(tmp_path):
         ("time", np.array(["a"] * 4), "time is <U1"),
         ("time", np.array([0.0, np.nan, 1.0, 2.0]), r"time: the value at \(1,\) is nan; a finite number"),
         ("time", np.array([0.0, 2.0, 1.0, 3.0]), "time does not increase"),
-        ("time", np.zeros((4, 1)), r"time is float64 of shape \(4, 1\); allowed: real numbers"),
+        ("time", np.zeros((4, 1)), r"time is float64 of shape \(4, 1\); allowed: integers, or numbers"),
         ("joint_names", np.array([1, 2, 3]), "joint_names is int64 of shape .*; allowed: text"),
         (
             "joint_names",

@@ -224,9 +224,9 @@ def test_equality_brings_the_mimic_of_newton():
     stage = chain(HINGE, ("Revolute", ("MjcEqualityJointAPI",), newton))
     assert tree_of(stage).mimics[0].gears == (1.0, -3.0)
     both = equality(f"{newton}\ndouble mjc:coef0 = {30 * DEGREE}\ndouble mjc:coef1 = 2")
-    (text,) = warnings_of(both)
+    (text,) = [one for one in warnings_of(both) if "is off its relation" not in one]
     assert "MjcEqualityJointAPI gives q = 2 q(/World/j1)" in text and "which is used" in text
-    assert warnings_of(equality(f"{newton}\ndouble mjc:coef0 = {30 * DEGREE}\ndouble mjc:coef1 = 3")) == []
+    assert all("is off its relation" in one for one in warnings_of(equality(f"{newton}\ndouble mjc:coef0 = {30 * DEGREE}\ndouble mjc:coef1 = 3")))
 
 
 def test_equality_with_higher_terms():
