@@ -16,6 +16,7 @@ from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES,
 from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.island_contacts import IslandContactRecords
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
+from warp_artic.sim.record.large_pages import zeros_in_large_pages
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.layout import rows_of_mechanism
@@ -80,7 +81,7 @@ class Recorder:
             **dict.fromkeys(MESH_TENDONS, (len(run.names.mesh_tendon),)),
         }
         self._kept = {
-            name: np.zeros((records, E, *(shape if name in chosen else (0, *shape[1:]))), dtype)
+            name: zeros_in_large_pages((records, E, *(shape if name in chosen else (0, *shape[1:]))), dtype)
             for name, shape in shapes.items()
             if name in chosen or name == "joint_position"
         }
