@@ -34,6 +34,12 @@ class Inventory:
     switched: set[str] = field(default_factory=set)
     """Paths of bodies that are kinematic at times, and move by forces at others."""
     joints: dict[str, Usd.Prim] = field(default_factory=dict)
+    refused_joints: set[str] = field(default_factory=set)
+    """Paths of the joints whose ends cannot be read, of which there are errors."""
+    tree_of: dict[str, int] = field(default_factory=dict)
+    """The number of the tree of each body and joint that is in one; only where joints are refused."""
+    torn_trees: set[int] = field(default_factory=set)
+    """Of these, the trees that a refused joint may have joined to others."""
     link_joints: set[str] = field(default_factory=set)
     """Paths of the joints that are read as constraints between links."""
     gears: dict[str, Usd.Prim] = field(default_factory=dict)

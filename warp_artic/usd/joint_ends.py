@@ -44,9 +44,10 @@ class JointEnds:
 def read_joint_ends(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, placements: Placements):
     """The ends of a joint, or None, and an error, where it does not join two different bodies, or one to the world."""
     ends = [_read_end(prim, side, inventory, attributes, placements) for side in (0, 1)]
-    if None in ends:
-        return None
     path = str(prim.GetPath())
+    if None in ends:
+        inventory.refused_joints.add(path)
+        return None
     if ends[0].body == ends[1].body:
         found = "the world with itself" if ends[0].body is None else f"{ends[0].body} with itself"
         text = f"joins {found}: physics:body0 and physics:body1 must lead to two bodies, or one to a body"
@@ -54,6 +55,7 @@ def read_joint_ends(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
             attributes.report.note("joint-held", path, "joins no body that moves and is ignored")
         else:
             attributes.report.error("joint-bodies", path, text)
+            inventory.refused_joints.add(path)
         return None
     bodies = [inventory.bodies[end.body] for end in ends if end.body is not None]
     if len(bodies) == 1 and _is_mirrored(bodies[0], placements):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.beside import cause_outside
+from warp_artic.usd.beside import cause_outside, hangs_on_refused
 from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
@@ -81,7 +81,7 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
         path = str(prim.GetPath())
         for schema in sorted(inventory.schemas.get(path, ())):
             kind, _, instance = schema.partition(":")
-            if kind in OF_JOINTS and path not in joints:
+            if kind in OF_JOINTS and path not in joints and not hangs_on_refused(path, inventory):
                 found = "no joint"
                 if path in inventory.joints:
                     found = f"in no articulation{cause_outside(path, inventory, attributes)}"
@@ -105,6 +105,8 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
         if targets and targets[0] in joints:
             continue
         attributes.pass_over(prim)
+        if targets and hangs_on_refused(targets[0], inventory):
+            continue
         if targets:
             found = "no joint"
             if targets[0] in inventory.joints:

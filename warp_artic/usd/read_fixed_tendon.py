@@ -11,6 +11,7 @@ from warp_artic.description.joint import Joint
 from warp_artic.description.tendon import FixedTendon
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import hangs_on_refused
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Reading, resolve_all
@@ -42,6 +43,9 @@ def read_fixed_tendons(
         if len(plan.roots) == 1:
             order = articulation.joints.index(plan.roots[0])
             found[order, instance] = _read(instance, plan, articulation, inventory, attributes)
+        elif not plan.roots and _has_root_beyond(instance, articulation, inventory):
+            for joint in plan.joints:
+                attributes.pass_over(inventory.joints[joint.path], f"physxTendon:{instance}:")
         else:
             _refuse_roots(instance, plan, articulation, attributes)
     return tuple(found[key] for key in sorted(found) if found[key] is not None)
@@ -58,6 +62,13 @@ def _plans(articulation: Articulation, inventory: Inventory) -> dict[str, _Plan]
             if instance in roots:
                 plan.roots.append(joint)
     return plans
+
+
+def _has_root_beyond(instance: str, articulation: Articulation, inventory: Inventory) -> bool:
+    """Whether the root of a tendon may only be outside of an articulation because a joint is refused."""
+    schema = f"{tokens.TENDON_AXIS_ROOT}:{instance}"
+    roots = (path for path, prim in inventory.joints.items() if inventory.has_schema(prim, schema))
+    return any(hangs_on_refused(path, inventory, articulation) for path in roots)
 
 
 def _refuse_roots(instance: str, plan: _Plan, articulation: Articulation, attributes: Attributes) -> None:

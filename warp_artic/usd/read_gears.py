@@ -27,6 +27,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.start_pose import start_poses
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import hangs_on_refused
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
@@ -101,7 +102,7 @@ def refuse_stray_gears(joints: set[str], inventory: Inventory, attributes: Attri
         if (len(targets) == 1 and targets[0] in joints) or not _is_enabled(prim, attributes):
             continue
         if not attributes.report.is_refused(f"{path}.{kind.joints[0]}"):
-            _joint(prim, kind, 0, {}, "", inventory, attributes)  # reports what is wrong
+            _joint(prim, kind, 0, {}, None, inventory, attributes)  # reports what is wrong
         attributes.pass_over(prim)
 
 
@@ -124,7 +125,7 @@ def _read(
 ) -> Mimic | None:
     """A gear or a rack as a mimic joint; None, and an error or a warning, where it cannot be one."""
     kind = KINDS[prim.GetTypeName()]
-    pair = [_joint(prim, kind, side, joints, articulation.path, inventory, attributes) for side in (0, 1)]
+    pair = [_joint(prim, kind, side, joints, articulation, inventory, attributes) for side in (0, 1)]
     if None in pair:
         return None
     dofs = [_dof(prim, kind, side, joint, articulation, attributes) for side, joint in enumerate(pair)]
@@ -168,7 +169,7 @@ def _joint(
     kind: _Kind,
     side: int,
     joints: dict[str, Joint],
-    articulation: str,
+    articulation: Articulation | None,
     inventory: Inventory,
     attributes: Attributes,
 ) -> Joint | None:
@@ -177,7 +178,8 @@ def _joint(
     targets = [str(target) for target in attributes.targets(prim, kind.joints[side])]
     if len(targets) == 1 and targets[0] in joints:
         return joints[targets[0]]
-    if attributes.report.is_refused(place):
+    is_of_other = len(targets) == 1 and hangs_on_refused(targets[0], inventory, articulation)
+    if is_of_other or attributes.report.is_refused(place):
         return None
     if not targets:
         text = f"is a {kind.noun} without a joint in {kind.joints[side]}, which must lead to one"
@@ -187,7 +189,7 @@ def _joint(
     elif targets[0] not in inventory.joints:
         attributes.report.error("gear", place, f"leads to {targets[0]}, which is no joint; must lead to one")
     else:
-        found = f"no joint of the articulation {articulation}, as the other one is" if articulation else ""
+        found = f"no joint of the articulation {articulation.path}, as the other one is" if articulation else ""
         found = found or "in no tree: it is disabled, wrong, or held beside one"
         text = f"leads to {targets[0]}, which is {found}; a {kind.noun} of such joints is not simulated yet"
         attributes.report.warn("gear", place, text)

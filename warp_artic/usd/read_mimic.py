@@ -13,7 +13,7 @@ from warp_artic.description.joint import Joint
 from warp_artic.description.mimic import Mimic
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.beside import cause_outside
+from warp_artic.usd.beside import cause_outside, hangs_on_refused
 from warp_artic.usd.dialects import dialect_of
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
@@ -313,6 +313,8 @@ def _dofs(
         return None
     joints = {one.path: one for one in articulation.joints}
     if targets[0] not in joints:
+        if hangs_on_refused(targets[0], inventory, articulation):
+            return None
         found = "no joint"
         if targets[0] in inventory.joints:
             cause = cause_outside(targets[0], inventory, attributes)

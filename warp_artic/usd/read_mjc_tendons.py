@@ -17,6 +17,7 @@ from warp_artic.description.start_pose import start_poses
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import hangs_on_refused
 from warp_artic.usd.inventory import MJC_PATH, Inventory
 from warp_artic.usd.lookup import MJC_TENDON_FIELDS, resolve_all
 from warp_artic.usd.mjc import mjc_place, mjc_position, mjc_range
@@ -70,7 +71,11 @@ def report_other_tendons(joints: set[str], links: set[str], inventory: Inventory
     """Report tendons that start at no joint and no link of an articulation."""
     placed = {str(prim.GetPath()) for path in joints | links for prim in inventory.tendons.get(path, ())}
     for path, prim in inventory.mjc_tendons.items():
-        if path not in placed:
+        if path in placed:
+            continue
+        if any(hangs_on_refused(str(first), inventory) for first in attributes.targets(prim, MJC_PATH)[:1]):
+            attributes.pass_over(prim)
+        else:
             _report(prim, "starts at no joint and no link of an articulation", attributes)
 
 
@@ -161,6 +166,8 @@ def _read_spatial(
         site, body = targets[index], inventory.body_of.get(targets[index], "")
         if not inventory.schemas.get(site, frozenset()).intersection(tokens.SITES):
             return _report(prim, f"wraps about {site}, which is no site", attributes)
+        if body not in links and hangs_on_refused(body, inventory, articulation):
+            return None
         if body not in links:
             return _report(prim, f"leads through {site}, which is on no link of the articulation", attributes)
         pose = placements.pose(prim.GetStage().GetPrimAtPath(site), inventory.bodies[body])

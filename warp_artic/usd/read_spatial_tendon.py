@@ -10,6 +10,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import hangs_on_refused
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
@@ -48,12 +49,15 @@ def read_spatial_tendons(
 ) -> tuple[SpatialTendon, ...]:
     """The spatial tendons of an articulation, in the order of their roots; wrong parts are left out, with errors."""
     points = _points(articulation, inventory, attributes)
-    parents = _parents(points, articulation, attributes)
+    parents = _parents(points, articulation, inventory, attributes)
     _refuse_cycles(points, parents, attributes)
+    followed = _followed_beyond(articulation, inventory, attributes)
     tendons = []
     for point in points.values():
         if point.is_root:
-            tendons.append(_read(point, points, parents, attributes, placements))
+            tendons.append(_read(point, points, parents, followed, attributes, placements))
+        elif point.name not in parents:
+            _pass_over(_from_root(point, points, parents), attributes)
     return tuple(tendon for tendon in tendons if tendon is not None)
 
 
@@ -73,14 +77,30 @@ def _points(articulation: Articulation, inventory: Inventory, attributes: Attrib
     return points
 
 
-def _parents(points: dict[str, _Point], articulation: Articulation, attributes: Attributes) -> dict[str, str]:
+def _followed_beyond(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> set[str]:
+    """The names of attachments that others follow which may only be outside because a joint is refused."""
+    found = set()
+    for path, prim in inventory.bodies.items() if inventory.refused_joints else ():
+        if path in articulation.bodies or not hangs_on_refused(path, inventory, articulation):
+            continue
+        kinds = (tokens.ATTACHMENT, tokens.ATTACHMENT_LEAF)
+        for instance in (one for kind in kinds for one in inventory.instances(prim, kind)):
+            attachment = attributes.text(prim, f"physxTendon:{instance}:parentAttachment")
+            for target in attributes.targets(prim, f"physxTendon:{instance}:parentLink"):
+                found.add(f"{target}:{attachment}")
+    return found
+
+
+def _parents(
+    points: dict[str, _Point], articulation: Articulation, inventory: Inventory, attributes: Attributes
+) -> dict[str, str]:
     """The name of the attachment before each; those of roots, and of attachments in error, are missing."""
     parents = {}
     for point in points.values():
         if point.is_root:
             _report_unused_of_root(point, attributes)
             continue
-        parent = _parent(point, points, articulation, attributes)
+        parent = _parent(point, points, articulation, inventory, attributes)
         if parent is not None:
             parents[point.name] = parent
     return parents
@@ -96,7 +116,13 @@ def _report_unused_of_root(point: _Point, attributes: Attributes) -> None:
             attributes.report.note("tendon-root-segment", path, text)
 
 
-def _parent(point: _Point, points: dict[str, _Point], articulation: Articulation, attributes: Attributes) -> str | None:
+def _parent(
+    point: _Point,
+    points: dict[str, _Point],
+    articulation: Articulation,
+    inventory: Inventory,
+    attributes: Attributes,
+) -> str | None:
     targets = attributes.targets(point.prim, point.attribute("parentLink"))
     attachment = attributes.text(point.prim, point.attribute("parentAttachment"))
     if len(targets) != 1 or not attachment:
@@ -114,6 +140,8 @@ def _parent(point: _Point, points: dict[str, _Point], articulation: Articulation
             attributes.report.error("tendon-parent", point.path, text)
             return None
         return parent
+    if link not in articulation.bodies and hangs_on_refused(link, inventory, articulation):
+        return None
     if link not in articulation.bodies:
         found = f"{link}, which is not a link of the articulation {articulation.path}"
     else:
@@ -141,10 +169,17 @@ def _refuse_cycles(points: dict[str, _Point], parents: dict[str, str], attribute
 
 
 def _read(
-    root: _Point, points: dict[str, _Point], parents: dict[str, str], attributes: Attributes, placements: Placements
+    root: _Point,
+    points: dict[str, _Point],
+    parents: dict[str, str],
+    followed: set[str],
+    attributes: Attributes,
+    placements: Placements,
 ) -> SpatialTendon | None:
     order = _from_root(root, points, parents)
     leaves = [point for point in order if point.is_leaf]
+    if any(point.name in followed for point in order):
+        return _pass_over(order, attributes)
     if not leaves:
         text = f"{root.what} has no leaf: apply {tokens.ATTACHMENT_LEAF} to an attachment that leads to it"
         attributes.report.error("tendon-leaf", root.path, text)
@@ -174,6 +209,12 @@ def _from_root(root: _Point, points: dict[str, _Point], parents: dict[str, str])
         order.append(waiting.pop())
         waiting += children.get(order[-1].name, ())
     return order
+
+
+def _pass_over(order: list[_Point], attributes: Attributes) -> None:
+    """Count the attributes of attachments as reported: what they follow, or what follows them, is."""
+    for point in order:
+        attributes.pass_over(point.prim, point.attribute(""))
 
 
 def _drop_dead_ends(order: list[_Point], parents: dict[str, str], attributes: Attributes) -> list[_Point]:

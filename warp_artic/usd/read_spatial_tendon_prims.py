@@ -11,6 +11,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.beside import hangs_on_refused
 from warp_artic.usd.inventory import TENDON_BODY, Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
@@ -114,6 +115,8 @@ def _attachment(
     if not point.is_leaf:
         _report_inner_lengths(point, attributes)
     if target is None:
+        return None
+    if body not in links and hangs_on_refused(body, inventory, articulation):
         return None
     if body not in links:
         moves = "moves with no rigid body" if body is None else f"moves with {body}"

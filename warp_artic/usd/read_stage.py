@@ -45,7 +45,7 @@ from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
 from warp_artic.usd.read_sleep import report_woken
 from warp_artic.usd.read_track import start_code
-from warp_artic.usd.read_trees import plan_trees, report_loop, split_beside, split_between_roots
+from warp_artic.usd.read_trees import find_torn_trees, plan_trees, report_loop, split_beside, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
@@ -223,6 +223,7 @@ def _read(
     joints, between = split_between_roots(joints, inventory, attributes)
     joints, beside = split_beside(joints, attributes)
     plans = plan_trees(joints, inventory, attributes, beside)
+    find_torn_trees(plans, joints, inventory, attributes)
     others += between + beside + [joints[edge] for plan in plans for edge in plan.loops]
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans

@@ -8,7 +8,7 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.beside import cause_outside
+from warp_artic.usd.beside import cause_outside, hangs_on_refused
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 
@@ -48,6 +48,8 @@ def read_terms(
     dofs = []
     for index, axis in zip(indices, axes or [""] * len(indices)):
         joint = joints.get(targets[index])
+        if joint is None and hangs_on_refused(targets[index], inventory, articulation):
+            return None
         if joint is None:
             found = "no joint"
             if targets[index] in inventory.joints:

@@ -141,6 +141,30 @@ def plan_trees(
     return plans
 
 
+def find_torn_trees(
+    plans: list[TreePlan], joints: list[JointEnds], inventory: Inventory, attributes: Attributes
+) -> None:
+    """Note which bodies and joints are in which tree, and which trees a refused joint may have joined to others.
+
+    These are the trees of the bodies that it names; where it names none that there is, all. A joint to the world joins
+    no trees.
+    """
+    if not inventory.refused_joints:
+        return
+    bodies = list(inventory.bodies)
+    for number, plan in enumerate(plans):
+        branches = [joints[branch.edge].path for branch in plan.tree.branches]
+        members = [*(bodies[body] for body in plan.tree.bodies), *branches]
+        inventory.tree_of.update(dict.fromkeys(members, number))
+    for path in inventory.refused_joints:
+        ends = [attributes.targets(inventory.joints[path], f"physics:body{side}") for side in (0, 1)]
+        if not all(ends):
+            continue
+        named = {inventory.body_of.get(str(target)) for targets in ends for target in targets}
+        own = {inventory.tree_of[body] for body in named if body in inventory.tree_of}
+        inventory.torn_trees |= own or set(range(len(plans)))
+
+
 def _weight(prim: Usd.Prim, geared: frozenset[str], inventory: Inventory, attributes: Attributes) -> int:
     """How much a joint is wanted as a branch: 2 if it is driven or coupled to others, 1 if it is limited, else 0."""
     schemas = {schema.partition(":")[0] for schema in inventory.schemas.get(str(prim.GetPath()), ())}
