@@ -11,6 +11,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.mirrors import SAME, is_mirrored, turn_between
 from warp_artic.usd.placement import Placements
 
 
@@ -57,43 +58,26 @@ def read_joint_ends(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
             attributes.report.error("joint-bodies", path, text)
             inventory.refused_joints.add(path)
         return None
-    bodies = [inventory.bodies[end.body] for end in ends if end.body is not None]
-    if len(bodies) == 1 and _is_mirrored(bodies[0], placements):
-        turn = _turn_of_mirrored(bodies[0], placements)
-        ends = [end if end.body is not None else _turned(end, turn) for end in ends]
-    return JointEnds(prim, path, *ends)
+    return JointEnds(prim, path, *_alike(prim, ends, inventory, attributes, placements))
 
 
-def _turn_of_mirrored(body: Usd.Prim, placements: Placements) -> np.ndarray:
-    """How the frame of a mirrored body is turned (3, 3), which a frame in the world is not turned with.
-
-    A reflection is taken for that of the point, -1, and a rotation (`placement`): for a plane across an axis of the
-    world half a turn about that axis. It is the nearest one to what the prim that mirrors does.
-    """
-    mirrored = [prim for prim in _at_and_above(body) if _is_mirrored(prim, placements)]
-    turns = (np.eye(3), *(2.0 * np.diag(axis) - np.eye(3) for axis in np.eye(3)))
-    R = placements.of(mirrored[-1]).pose.rotation
-    return max(turns, key=lambda turn: float(np.sum(turn * R)))
-
-
-def _is_mirrored(prim: Usd.Prim, placements: Placements) -> bool:
-    placement = placements.of(prim)
-    return placement is not None and placement.scale[0] < 0.0
-
-
-def _at_and_above(prim: Usd.Prim) -> list[Usd.Prim]:
-    """A prim and those above it that have a transform."""
-    found = []
-    while not prim.IsPseudoRoot():
-        if UsdGeom.Xformable(prim):
-            found.append(prim)
-        prim = prim.GetParent()
-    return found
-
-
-def _turned(end: JointEnd, turn: np.ndarray) -> JointEnd:
-    """An end in the world with its frame turned about the axes of the world."""
-    return end if end.carrier else replace(end, frame=Pose.of(end.frame.position, turn @ end.frame.rotation))
+def _alike(
+    prim: Usd.Prim, ends: list[JointEnd], inventory: Inventory, attributes: Attributes, placements: Placements
+) -> list[JointEnd]:
+    """The ends, the one that is not mirrored turned as the other one is (`mirrors`)."""
+    targets = [attributes.targets(prim, f"physics:body{side}") for side in (0, 1)]
+    prims = [prim.GetStage().GetPrimAtPath(found[0]) if found else None for found in targets]
+    turn = turn_between(*prims, placements)
+    if turn is None:
+        return ends
+    R = [np.eye(3) if end.body is None else placements.of(inventory.bodies[end.body]).pose.rotation for end in ends]
+    first, second = (R[side] @ end.frame.rotation for side, end in enumerate(ends))
+    if np.abs(first - second).max() < SAME:
+        return ends
+    side = int(prims[0] is not None and is_mirrored(prims[0], placements))
+    end, turned = ends[side], (turn.T @ second if side else turn @ first)
+    ends[side] = replace(end, frame=Pose.of(end.frame.position, R[side].T @ turned))
+    return ends
 
 
 def _is_held(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> bool:
