@@ -221,14 +221,19 @@ def test_rules_are_listed(capsys):
     assert "one of STAGE and --rules is required" in capsys.readouterr().err
 
 
-def test_check_of_what_is_no_stage(capsys, tmp_path):
-    """A program gets a list with that."""
+@pytest.mark.parametrize("option", [(), ("--dynamics",), ("--assemble",), ("--assemble", "-o", "start.usda")])
+def test_check_of_what_is_no_stage(capsys, tmp_path, option):
+    """A program gets findings with that, in the form of any stage; people get a line."""
     broken = tmp_path / "broken.usda"
     broken.write_text('#usda 1.0\ndef "open" {')
     for path, sentence in ((str(broken), "cannot be read"), ("none.usda", "there is no such file")):
-        (found,) = json_of(capsys, "check", path, code=1)
+        given = json_of(capsys, "check", path, *option, code=1)
+        (found,) = given["diagnostics"] if option else given
+        assert not option or not any(value for name, value in given.items() if name != "diagnostics")
         assert (found["severity"], found["rule"], found["path"]) == ("error", "stage-unreadable", "/")
         assert path in found["message"] and sentence in found["message"]
+        assert main(["check", path, *option]) == 1
+        assert sentence in capsys.readouterr().err
 
 
 def test_check_of_a_bad_stage(tmp_path, capsys):

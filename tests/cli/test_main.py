@@ -30,7 +30,6 @@ def test_version(capsys):
     [
         "simulate",
         "inspect",
-        "check --assemble",
         "solve-tendons --forces none.json",
         "convert --to warpArtic out.usda",
         "view",

@@ -250,7 +250,9 @@ def _add_check(commands) -> None:
     parser.add_argument("-o", "--output", metavar="OUT.usda", help="the start of --assemble, as a layer over the stage")
     parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")
     parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of those states; default: 0")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as JSON; a stage that cannot be opened is a finding there"
+    )
 
 
 def _add_convert(commands) -> None:

@@ -13,7 +13,7 @@ from warp_artic.description.rules import RULES, Rule
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
-from warp_artic.usd.read_stage import check_stage, inspect_stage
+from warp_artic.usd.read_stage import Inspection, check_stage, inspect_stage
 
 
 def run(arguments) -> int:
@@ -35,9 +35,7 @@ def run(arguments) -> int:
     try:
         diagnostics = check_stage(open_stage(arguments.stage), dialects=arguments.dialects)
     except StageError as error:
-        if not arguments.json:
-            raise
-        diagnostics = [Diagnostic(Severity.ERROR, "stage-unreadable", "/", str(error))]  # programs always get a list
+        diagnostics = _unreadable(error, arguments)
     items = [as_json(item) for item in diagnostics]
     failed = any(item.severity is Severity.ERROR for item in diagnostics)
     if not arguments.dynamics:
@@ -57,14 +55,17 @@ def _assemble(arguments) -> int:
     """List the findings and the start that closes, and write it where that is asked for; 1 when there is none."""
     # Loaded only now: it is what few ask for.
     assembly = import_module("warp_artic.cli.check_assemble")
-    stage = open_stage(arguments.stage)
-    if arguments.output:
+    try:
+        stage = open_stage(arguments.stage)
+        inspection = inspect_stage(stage, dialects=arguments.dialects)
+    except StageError as error:
+        stage, inspection = None, Inspection(None, tuple(_unreadable(error, arguments)))
+    if stage and arguments.output:
         check_output(stage, arguments.output, "layer of a start")
-    inspection = inspect_stage(stage, dialects=arguments.dialects)
     found = assembly.assemblies(inspection)
     closing = {gap.name for one in found if one.closes for gap in one.gaps}
     errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR and item.path not in closing]
-    is_written = bool(arguments.output) and assembly.write(stage, found, arguments.output)
+    is_written = bool(stage and arguments.output) and assembly.write(stage, found, arguments.output)
     if arguments.json:
         items = [as_json(item) for item in inspection.diagnostics]
         written = arguments.output if is_written else None
@@ -74,6 +75,13 @@ def _assemble(arguments) -> int:
         end = [f"wrote {arguments.output}"] if is_written else []
         show([_text(list(inspection.diagnostics)), *assembly.blocks(found), *end])
     return int(bool(errors) or not all(one.closes for one in found))
+
+
+def _unreadable(error: StageError, arguments) -> list[Diagnostic]:
+    """The finding that the stage cannot be opened, for programs, which always get findings; raises it for people."""
+    if not arguments.json:
+        raise error
+    return [Diagnostic(Severity.ERROR, "stage-unreadable", "/", str(error))]
 
 
 def _text(diagnostics: list[Diagnostic]) -> str:
