@@ -67,11 +67,53 @@ def test_an_animated_body_that_moves_by_forces():
         "float limit:distance:physics:low = 1",
         "bool newton:visualMesh = 1",
         "float physxSensor:rate = 30",
+        "bool physxForceSensor:forceEnabled = 1",
+        "vector3f physxArticulationForceSensor:force = (0, 0, 1)",
+        "float physxDroneCamera:fieldOfView = 60",
+        "color3f newton:viewer:color = (1, 0, 0)",
+        "float newton:rtxOpacity = 0.5",
+        "float newton:contactSensor:rate = 30",
+        "float newton:camera:fov = 60",
+        "double[] mjc:user = [1, 2]",
+        "double[] mjc:userData = [1, 2]",
+        "float mjc:sensor:noise = 1",
+        "bool isaac:physics:sensor:enabled = 1",
+        "bool omni:kit:hide = 1",
+        'string semantic:Semantics:params:semanticData = "arm"',
+        'token[] semantics:labels:class = ["arm"]',
+        'token ui:displayGroup = "arm"',
+        'uniform token collection:seen:expansionRule = "explicitOnly"',
+        "color3f[] primvars:displayColor = [(1, 1, 1)]",
+        'string userProperties:vendor = "x"',
     ],
 )
-def test_attributes_that_say_nothing_about_motion_are_known(content):
-    """Tensors, looks, sensors and rendering are a note."""
-    assert not warnings_of(pendulum(content))
+@pytest.mark.parametrize("place", ["joint", "body", "collider"])
+def test_attributes_that_say_nothing_about_motion_are_known(content, place):
+    """Tensors, looks, sensors and rendering are a note, or nothing."""
+    ball = f'def Sphere "ball" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{\n{content}\n}}'
+    stages = {"joint": lambda: pendulum(content), "body": lambda: pendulum(rod=content)}
+    assert not warnings_of(stages.get(place, lambda: pendulum(rod=ball))())
+
+
+@pytest.mark.parametrize(
+    "kind", ["MjcSensor", "NewtonSensorIMU", "PhysxForceSensorAPI", "NewtonViewerAPI", "SemanticsAPI:a"]
+)
+def test_types_and_schemas_of_sensors_and_looks_are_known(kind):
+    """With all that is authored there."""
+    if "API" in kind:
+        assert not warnings_of(pendulum(rod_applied=(kind,)))
+    else:
+        assert not warnings_of(pendulum(more=f'def {kind} "k" {{\ndouble mjc:noise = 1\nfloat newton:rate = 30\n}}\n'))
+
+
+@pytest.mark.parametrize(
+    "name", ["physxForce:force", "newton:sensitivity", "mjc:usr", "physics:sensor", "physxJoint:debug"]
+)
+def test_names_near_those_of_sensors_are_not_known(name):
+    """They are warned of: something was meant."""
+    assert [item.split(":")[0] for item in warnings_of(pendulum(f"float {name} = 1"))] == [
+        "/World/hinge." + name.split(":")[0]
+    ]
 
 
 @pytest.mark.parametrize("asset", ["arm", "pendulum"])

@@ -134,27 +134,19 @@ HARMLESS = (
     "newton:selfCollisionEnabled",
     "newton:maxSolverIterations",
     "limit:distance:",
-    "physxCamera",
-    "physxDebug",
     "physxDiffuseParticles",
-    "physxDroneCamera",
     "physxFollow",
     "physxMeshMerge",
     "physxParticleAnisotropy",
     "physxParticleIsosurface",
     "physxResidualReporting",
-    "physxSensor",
     "physxSplinesSurfaceVelocity",
     "physxSurfaceVelocity",
     "physxTensor",
     "physxTrigger",
-    "physxVisual",
     "newton:kamino",
     "newton:mpm",
-    "newton:render",
-    "newton:sensor",
     "newton:vbd",
-    "newton:visual",
     "newton:xpbd",
     *MJC_HARMLESS,
 )
@@ -164,6 +156,10 @@ HARMLESS_SCHEMAS = (
     "MjcImageable",
 )
 """How schemas begin whose absence changes no motion of a tree."""
+WATCHING = re.compile(
+    r"(physx|newton:?|mjc:?|omniphysics:?)\w*(sensor|lidar|camera|viewer|visual|render|rtx|debug)", re.IGNORECASE
+)
+"""How attributes, types and schemas begin that concern what senses a motion, or how it looks."""
 
 
 ALIKE, MOST_LETTERS = 0.85, 2
@@ -177,10 +173,12 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
     """Report each property and schema of the physics families that was neither used nor reported before."""
     meant: dict[str, str] = {}
     for prim in inventory.all_prims():
+        kind = prim.GetTypeName()
         for name in sorted(attributes.names(prim)):
             if name.startswith(tokens.NAMESPACES):
                 is_of_contacts = name in MJC_OF_CONTACTS and inventory.has_schema(prim, tokens.COLLISION)
-                _report_property(prim, name, is_of_contacts or name.startswith(HARMLESS), attributes, meant)
+                is_harmless = is_of_contacts or name.startswith(HARMLESS) or any(map(WATCHING.match, (name, kind)))
+                _report_property(prim, name, is_harmless, attributes, meant)
         _report_schemas(prim, inventory, attributes)
 
 
@@ -242,5 +240,6 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
 
 
 def _report_name(prim: Usd.Prim, what: str, kind: str, attributes: Attributes) -> None:
-    add = attributes.report.note if kind.startswith(HARMLESS_SCHEMAS) else attributes.report.warn
+    is_harmless = kind.startswith(HARMLESS_SCHEMAS) or WATCHING.match(kind) is not None
+    add = attributes.report.note if is_harmless else attributes.report.warn
     add("schema-not-used", prim.GetPath(), f"{what} is not used")
