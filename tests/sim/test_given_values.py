@@ -19,7 +19,8 @@ from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.start_pose import start_poses
-from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, STATE
+from warp_artic.mechanisms.public_rows import COUNTED
+from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, STATE
 
 ROOT = Path(__file__).parents[2]
 VALUES = (math.nan, math.inf, -math.inf, -1.0)
@@ -308,6 +309,64 @@ def test_a_root_that_is_nowhere():
     simulation.step()
     (failure,) = simulation.failures()
     assert (failure.environment, failure.quantity, failure.array) == (1, "the root", "root_pose")
+
+
+@pytest.mark.parametrize("sleep_after", [math.inf, 0.05])
+@pytest.mark.parametrize("variant", ["lanes", "scalar"])
+@pytest.mark.parametrize("is_at_rest", [True, False])
+def test_what_steps_keep_beside_the_motion(tmp_path, variant, sleep_after, is_at_rest):
+    """Of contacts, of loops that break, and of sleep: what is no number is named, and stops its environment alone."""
+    settings = SolverSettings(variant=variant, sleep_after=sleep_after)
+    dirty, clean = (Simulation(on_the_ground(), environments=70, settings=settings) for _ in range(2))
+    for simulation in (dirty, clean):
+        simulation.step(60 if is_at_rest else 3)
+        for name in COUNTED:
+            getattr(simulation.state, name)
+    found = []
+    for name in COUNTED:
+        *rows, _ = getattr(dirty.state, name).shape
+        places = list(np.ndindex(*rows))
+        found += [(name, place, value) for place in {places[0], places[-1]} for value in (math.nan, math.inf)]
+    wrong = dict(zip((place for place in range(70) if place % 8), found))
+    assert len(wrong) == len(found)
+    for environment, (name, place, value) in wrong.items():
+        getattr(dirty.state, name).numpy()[(*place, environment)] = value
+    assert clean.state.contact_impulse.numpy()[0, 2].min() > 0.0
+    before, first = states_of(dirty), 61 if is_at_rest else 4
+    for simulation in (dirty, clean):
+        simulation.step(2)
+        simulation.step()
+    failures = {failure.environment: failure for failure in dirty.failures()}
+    assert {k: (failure.array, failure.step) for k, failure in failures.items()} == {
+        k: (name, first) for k, (name, _, _) in wrong.items()
+    }
+    assert str(failures[1]).endswith(f"stopped at step {first}: steps_at_rest must be finite")
+    after, wanted = states_of(dirty), states_of(clean)
+    others = [environment for environment in range(70) if environment not in wrong]
+    for name, values in after.items():
+        np.testing.assert_array_equal(values[:, others], wanted[name][:, others], name)
+        if name in MOTION:
+            np.testing.assert_array_equal(values[:, [*wrong]], before[name][:, [*wrong]], name)
+    dirty.save(tmp_path / "stopped.npz")
+    clean.load(tmp_path / "stopped.npz")
+    assert clean.failures() == dirty.failures()
+
+
+def on_the_ground():
+    """Two bodies, the first one upright by a loop joint that can break, the second one on the ground."""
+    tree = trees.chain(2, floating=True)
+    poses, free = start_poses(tree), (Axis.TRANS_X, Axis.TRANS_Y, Axis.TRANS_Z)
+    loop = LoopJoint(name="/World/loop", link0=WORLD, link1=0, frame0=poses[0], free=free, break_force=1e9)
+    ground = Pose((0.0, 0.0, poses[1].position[2] - 0.1))
+    touch = ContactPair(
+        name="/World/touch",
+        link0=WORLD,
+        link1=1,
+        shape0=Shape(path="/World/ground", kind=ShapeKind.PLANE, frame=ground),
+        shape1=Shape(path="/World/ball", kind=ShapeKind.SPHERE, radius=0.1),
+        contact_distance=0.01,
+    )
+    return trees.scene(trees.replace(tree, constraints=(loop, touch)))
 
 
 def test_controls_of_a_snapshot():

@@ -96,7 +96,7 @@ class Group:
     works: tuple
     """Work spaces for launches that run at once, `arrays.work` first."""
     checked: dict[str, Field] = dataclass_field(default_factory=dict)
-    """Controls and parameters that steps check before they begin."""
+    """Controls, parameters and memory of steps that these check before they begin."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -166,7 +166,7 @@ class Group:
 
     def check(self, name: str) -> None:
         """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""
-        field = self.control[name] if name in self.control else self.parameters[name]
+        field = self.field(name)
         is_known = name not in ALLOWED or self.checked.get(name) is field
         if is_known or wp.get_device(self.columns.device).is_capturing:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.model.allowed_values import ALLOWED as ALLOWED_OTHERWISE
+from warp_artic.model.allowed_values import FINITE
 from warp_artic.model.families import ConstraintFamily, Entries, Measure
 from warp_artic.model.force_parts import PART_NAMES
 
@@ -99,6 +100,13 @@ ROW_COUNTS = {
 What is of a mechanism all its articulations have, in the same memory.
 """
 
-ALLOWED = ALLOWED_OTHERWISE | {one.name: one.allowed for one in PARAMETERS if one.allowed is not None}
+COUNTED = ("steps_at_rest", *MEMORY)
+"""What steps keep of the state beside the motion, which users may write to."""
+
+ALLOWED = {
+    **ALLOWED_OTHERWISE,
+    **{one.name: one.allowed for one in PARAMETERS if one.allowed is not None},
+    **dict.fromkeys(COUNTED, FINITE),
+}
 """Of each array that users write to; its rows are counted in this order, from where those of the dofs end, to say which
 one it was."""

@@ -1,10 +1,11 @@
-"""What users write to controls and parameters on the device: an environment stops in which it is not allowed.
+"""What users write on the device: an environment stops in which it is not allowed.
 
 A value x is allowed from `least` to `most` (`model.allowed_values`), which are infinite where infinity is allowed:
     bad = x is no number, or least - x > 0, or x - most > 0
-It is looked for once in a launch, before its first step, since nobody writes to an array within one; in those controls
-and parameters that somebody has asked for. What is found is in `state.failure`, as one more than the dofs and the rows
-that come before, with the step that would have been the first, and the state stays as it is.
+It is looked for once in a launch, before its first step, since nobody writes to an array within one; in those controls,
+parameters, and arrays of what steps keep beside the motion, that somebody has asked for. What is found is in
+`state.failure`, as one more than the dofs and the rows that come before, with the step that would have been the first,
+and the state stays as it is.
 
 `model.given` has the number of rows of such arrays, a multiple of `ROWS_AT_ONCE`, and the number of a failure for
 each; `model.given_address` where they lie, and `model.given_bounds` the bounds of each. So many rows are loaded at

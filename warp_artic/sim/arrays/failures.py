@@ -30,8 +30,8 @@ class Failure:
     step: int
     """The step that it would have been, counted from 1; the environment keeps the state before it."""
     array: str = ""
-    """The array of such a value, in `control` or `parameters`, or of a position; none where a velocity ran away; and
-    "elastic_body" of an articulation that an elastic body is attached to which has stopped."""
+    """The array of such a value, in `control`, `parameters` or `state`, or of a position; none where a velocity ran
+    away; and "elastic_body" of an articulation that an elastic body is attached to which has stopped."""
     allowed: str = ""
     """What such a value must be."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from warp_artic.errors import SolveError
 from warp_artic.mechanisms.group import BY_BODY, Group
-from warp_artic.mechanisms.public_rows import ALLOWED
+from warp_artic.mechanisms.public_rows import ALLOWED, COUNTED
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
 from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, short_quaternion, write_npz
@@ -54,7 +54,7 @@ RANGES = {
     **dict.fromkeys(UNBOUNDED, {"is_unbounded": True}),
 }
 """What values of a field may be, where any number up to LARGEST will not do."""
-GIVEN = (*CONTROL, *PARAMETERS)
+GIVEN = (*CONTROL, *PARAMETERS, *COUNTED)
 """What users write, in which what stopped an environment may be; in others it has its range."""
 BODY_GIVEN = frozenset((*TENDON_CONTROL, "gravity", "node_force"))
 """The same of elastic bodies."""

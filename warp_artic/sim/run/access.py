@@ -5,7 +5,7 @@ from __future__ import annotations
 import warp as wp
 
 from warp_artic.errors import SolveError
-from warp_artic.mechanisms.public_rows import FOUND
+from warp_artic.mechanisms.public_rows import COUNTED, FOUND
 from warp_artic.sim.arrays.rows import Rows, public_rows
 from warp_artic.sim.arrays.views import (
     CONTROL,
@@ -60,7 +60,7 @@ def prepare(run: Run, name: str) -> None:
         run.launches.find_contacts()
     elif name in OUTPUTS:
         report(run)
-    if name in CONTROL:
+    if name in CONTROL or name in COUNTED:
         for group in run.groups:
             group.check(name)
     if name in PARAMETERS:
