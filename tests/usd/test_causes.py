@@ -134,3 +134,19 @@ def test_what_is_wrong_beside_a_joint_that_leads_nowhere_is_told(coupling, leads
     root += body("free") + joint("bad", "Revolute", "/nowhere2", "/free", AXIS)
     found = told(chain(coupling, root=root))
     assert (rule, path) in found and ("joint-bodies", "/bad.physics:body0") in found
+
+
+def test_joints_that_stack_are_in_their_tree():
+    """A joint that leads nowhere keeps them from what follows them."""
+    stack = "".join(
+        joint(name, "Prismatic", "/W/base", "/W/a", f'uniform token physics:axis = "{axis}"\n')
+        for name, axis in (("x", "X"), ("y", "Y"))
+    )
+    joints = joint("j0", "Fixed", "", "/W/base") + stack
+    for first in ("/W/a", "/nowhere"):
+        broken = joint("j1", "Revolute", first, "/W/b", AXIS)
+        last = joint("j2", "Revolute", "/W/b", "/W/c", AXIS + "rel newton:mimicJoint = </W/y>", ("NewtonMimicAPI",))
+        text = "".join(map(body, ("base", "a", "b", "c"))) + joints + broken + last
+        root = schemas("NewtonArticulationRootAPI")
+        stage = open_text(f'def Xform "W" {root} {{\nuniform bool newton:jointsAddMobility = true\n{text}}}\n')
+        assert told(stage) == (set() if first == "/W/a" else {("joint-bodies", "/W/j1.physics:body0")})

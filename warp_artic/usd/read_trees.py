@@ -153,8 +153,8 @@ def find_torn_trees(
         return
     bodies = list(inventory.bodies)
     for number, plan in enumerate(plans):
-        branches = [joints[branch.edge].path for branch in plan.tree.branches]
-        members = [*(bodies[body] for body in plan.tree.bodies), *branches]
+        edges = {branch.edge for branch in plan.tree.branches}.union(*plan.stacks.values())
+        members = [*(bodies[body] for body in plan.tree.bodies), *(joints[edge].path for edge in edges)]
         inventory.tree_of.update(dict.fromkeys(members, number))
     for path in inventory.refused_joints:
         ends = [attributes.targets(inventory.joints[path], f"physics:body{side}") for side in (0, 1)]
