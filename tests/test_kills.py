@@ -134,7 +134,7 @@ def killed_write(kind, folder, rng):
 
 def killed_clips(folder, rng):
     """Kill a run in clips, and go on with it; whether it left something behind."""
-    arguments = f"simulate {ARM} -o {folder / 'run.usda'} --steps 480 --clips 0.05"
+    arguments = f"simulate {ARM} -o {folder / 'run.usda'} --steps 960 --clips 0.05"
     process = started(f"from warp_artic.cli.main import main; main({arguments.split()!r})", folder)
     while not (folder / "run.usda").exists():
         time.sleep(0.001)
@@ -146,7 +146,7 @@ def killed_clips(folder, rng):
     assert main([*arguments.split(), "--resume"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["run.clips", "run.usda"]
     names = sorted(path.name for path in (folder / "run.clips").iterdir())
-    assert names == [*(f"{k:04d}.usdc" for k in range(40)), "manifest.usda", "run.npz"]
+    assert names == [*(f"{k:04d}.usdc" for k in range(80)), "manifest.usda", "run.npz"]
     assert [
         Sdf.Layer.OpenAsAnonymous(str(folder / "run.clips" / name)).ExportToString() for name in names[:-1]
     ] == clips()
@@ -158,7 +158,7 @@ def clips():
     """Of a run that nobody has disturbed."""
     folder = Path(os.environ["WARP_ARTIC_KILLS_FOLDER"], "whole")
     folder.mkdir()
-    assert main(f"simulate {ARM} -o {folder / 'run.usda'} --steps 480 --clips 0.05".split()) == 0
+    assert main(f"simulate {ARM} -o {folder / 'run.usda'} --steps 960 --clips 0.05".split()) == 0
     files = sorted((folder / "run.clips").glob("*.usd*"))
     return [Sdf.Layer.OpenAsAnonymous(str(file)).ExportToString() for file in files]
 
