@@ -76,10 +76,10 @@ def test_a_joint_comes_to_rest_at_its_ends_as_in_a_tree(case):
 
 @pytest.mark.parametrize("case", STOPS)
 def test_a_joint_hits_and_follows_its_limit_as_in_a_tree(case):
-    """In the tree errors are of first order, as an impact may be anywhere in a step, and are extrapolated."""
+    """In the tree errors are of first order and differ with where in a step an impact is: it has very short steps."""
     axes, positions, velocities, limits = STOPS[case]
     tree, looped = pair(axes, positions, velocities, **limits)
-    exact = 2.0 * pose_after(tree, 128000, 0.5) - pose_after(tree, 64000, 0.5)
+    exact = pose_after(tree, 2000000, 0.5)
     assert np.abs(pose_after(looped, 120, 0.5) - exact).max() < 3e-3
     assert np.abs(pose_after(looped, 256000, 0.5) - exact).max() < 1e-6
 

@@ -31,6 +31,16 @@ def ball(thickness, limits, reverse=False):
     return limited(tree, limits)
 
 
+def hanging(thickness, limits):
+    """A limb that hangs from a ball joint, whose twist axis is down."""
+    tree = ball(thickness, limits)
+    frames = {
+        "parent_frame": Pose((0, 0, 0), tuple(Rotation.from_euler("y", 90, degrees=True).as_quat())),
+        "child_frame": tree.joints[0].child_frame,
+    }
+    return trees.replace(tree, joints=(trees.replace(tree.joints[0], **frames),))
+
+
 def limited(tree, limits):
     """A tree with limits of one kind on all its ball joints."""
     if limits in ("cone", "ellipse"):
@@ -129,6 +139,47 @@ def test_a_chain_in_cones_does_not_notice_its_neighbours(integrator, variant):
     for k in (0, 7, 19):
         alone = record(tree, velocities[[k]], **settings).joint_position
         np.testing.assert_array_equal(alone[:, 0], together[:, k])
+
+
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+@pytest.mark.parametrize("thickness", [0.003, 0.03, 1.0])
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_a_limb_goes_round_its_cone_at_constant_speed(solver, thickness, gravity):
+    """Closed form: swing velocity w across a cone of angle a gives the rate w / sin(a) about its axis, and no twist.
+
+    Gravity is along the axis of the cone.
+    """
+    swing_rate, seconds = 6.0, 2.0
+    for precision, variant in (("float64", "scalar"), ("float32", "lanes")):
+        for rate in (120, 240, 960):
+            recording = record(
+                hanging(thickness, "cone"),
+                [[0.0, -swing_rate, 0.0]],
+                position=[0.0, 0.0, NARROW],
+                dt=1 / rate,
+                seconds=seconds,
+                gravity=(0, 0, -gravity),
+                solver=solver,
+                precision=precision,
+                variant=variant,
+            )
+            total = recording.energy[:, 0].astype(float).sum(axis=1)
+            assert np.abs(total - total[0]).max() < 1e-3 * recording.energy[0, 0, 0]
+            assert np.abs(recording.joint_velocity[:, 0, 0]).max() < (1e-9 if precision == "float64" else 2e-3)
+            along = Rotation.from_rotvec(recording.joint_position[:, 0].astype(float)).as_matrix()[:, :, 0]
+            angle = np.unwrap(np.arctan2(along[:, 2], along[:, 1]))
+            expected = swing_rate * seconds / np.sin(NARROW)
+            assert angle[-1] - angle[0] == pytest.approx(expected, rel=10.0 * (swing_rate / rate) ** 2)
+
+
+@pytest.mark.parametrize("limits", ["cone", "ellipse", "pyramid"])
+def test_limits_of_the_swing_do_not_twist_a_limb(limits):
+    """Their torques are across the limb, about which its inertia is a thirtieth; it is thrown about for two seconds."""
+    velocities = 6.0 * np.random.default_rng(3).normal(size=(8, 3))
+    velocities[:, 0] = 0.0
+    for rate in (120, 480):
+        twist = record(hanging(0.03, limits), velocities, dt=1 / rate).joint_velocity[:, :, 0]
+        assert np.abs(twist).max() < 1e-9
 
 
 @pytest.mark.parametrize("count", [4, 5, 6])

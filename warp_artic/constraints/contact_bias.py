@@ -50,15 +50,18 @@ def load_contact_velocities(
     work.measures_bias[0, worker] = zero + real(float(has_middle), zero)
     for island in range(model.island_count):
         work.is_deep[island, worker] = zero
+        work.is_near[island, worker] = zero
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
-        if any_positive(work.contact_near[point, worker]) and not is_of_single_bodies(model, row):
+        near = work.contact_near[point, worker]
+        if any_positive(near) and not is_of_single_bodies(model, row):
+            island = model.row_island[row]
+            work.is_near[island, worker] = maximum(work.is_near[island, worker], near)
             pair = model.contact_of_point[point]
             deep = neg(model.contact_thickness[pair, block]) * real(DEEP, zero)
             gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[pair, block]
             deeper = where_positive(work.contact_near[point, worker], deep - gap, zero)
-            island = model.row_island[row]
             work.is_deep[island, worker] = maximum(work.is_deep[island, worker], deeper)
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]

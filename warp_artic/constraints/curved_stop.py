@@ -1,7 +1,7 @@
-"""Hard ends of a coordinate L of links, lower <= L <= upper, whose gradient J turns while the links move.
+"""Hard ends of a coordinate L, lower <= L <= upper, whose gradient J turns in a step: of joints, of loops and of links.
 
-With c the acceleration of L by velocities alone, and tau the time since the links were where they are placed (- h / 2
-at the start of a midpoint step), the step sees
+With c the acceleration of L by velocities alone, and tau the time since J was that of the links (- h / 2 at the start
+of a midpoint step), the step sees
     L(start) = L + J shift + c tau^2 / 2,
     L(end) = L(start) + h ((1 - weight) J v + weight J v+) + c h (tau + h / 2).
 Where an end would be passed within the step, J v+ brings L onto it, but it is at most turned into
@@ -9,13 +9,17 @@ Where an end would be passed within the step, J v+ brings L onto it, but it is a
 which is the speed with which L neither grows nor shrinks: v and v+ are then tangents of the same circle, and energy is
 kept to second order, while what comes in fast does not come out again. Of an end that is passed already a share `back`
 is taken back by the velocity of the step.
+
+Where J v differs from that of a tangent by less than ALONG, L has slid along its end. In trees, where nothing else
+would keep energy, J v is reversed then, and is otherwise no faster than before (`rows.bent_speed`).
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import row_rate
+from warp_artic.constraints.rows import bent_speed, row_rate, start_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    absolute,
     add,
     div,
     maximum,
@@ -28,6 +32,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 
+ALONG = wp.constant(0.1)
+"""Part of the J v of a tangent."""
+
 
 @wp.func
 def at_start(model: ModelArrays, work: WorkArrays, row: int, worker: int, placed: Real, c: Real):
@@ -37,9 +44,17 @@ def at_start(model: ModelArrays, work: WorkArrays, row: int, worker: int, placed
 
 
 @wp.func
-def tangent_speed(work: WorkArrays, worker: int, c: Real, h: Real):
+def tangent_speed(c: Real, tau: Real, weight: Real, h: Real):
     """J v+ with which L neither grows nor shrinks."""
-    return neg(c) * (work.since_placed[0, worker] + real(0.5, h) * h / work.position_weight[0, worker])
+    return neg(c) * (tau + real(0.5, h) * h / weight)
+
+
+@wp.func
+def sliding_speed(model: ModelArrays, work: WorkArrays, row: int, worker: int, tangent: Real):
+    """The same where it may do no work."""
+    rate, size = start_rate(model, work, row, worker)
+    slides = real(ALONG, rate) * absolute(tangent) - absolute(rate + tangent)
+    return where_positive(slides, neg(rate), bent_speed(tangent, rate, size))
 
 
 @wp.func
@@ -48,18 +63,19 @@ def stop_bounds(
     work: WorkArrays,
     row: int,
     worker: int,
-    before: Real,
     c: Real,
+    tau: Real,
+    weight: Real,
+    tangent: Real,
+    before: Real,
     lower: Real,
     upper: Real,
     back: Real,
     h: Real,
 ):
-    """The least and the largest J v+ that ends allow, from L(start)."""
-    weight = work.position_weight[0, worker]
-    tangent = tangent_speed(work, worker, c, h)
+    """The least and the largest J v+ that ends allow, from L(start) = `before`, along them with that of `tangent`."""
     drift = (real(1.0, h) - weight) * row_rate(model, work, work.v, row, worker)
-    drift = drift + c * (work.since_placed[0, worker] + real(0.5, h) * h)
+    drift = drift + c * (tau + real(0.5, h) * h)
     below = before - lower
     above = upper - before
     least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / weight, tangent))

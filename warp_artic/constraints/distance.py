@@ -117,8 +117,12 @@ def set_distance_row(model: ModelArrays, work: WorkArrays, row: int, block: int,
     before = at_start(model, work, row, worker, placed, c)
     lower = model.distance_lower[item, block]
     upper = model.distance_upper[item, block]
-    least, most = stop_bounds(model, work, row, worker, before, c, lower, upper, real(RECOVERY, h), h)
-    rod = tangent_speed(work, worker, c, h) + (upper - before) / h
+    tau = work.since_placed[0, worker]
+    weight = work.position_weight[0, worker]
+    tangent = tangent_speed(c, tau, weight, h)
+    back = real(RECOVERY, h)
+    least, most = stop_bounds(model, work, row, worker, c, tau, weight, tangent, before, lower, upper, back, h)
+    rod = tangent + (upper - before) / h
     spans = upper - lower
     set_velocity_bounds(work, row, worker, where_positive(spans, least, rod), where_positive(spans, most, rod))
     allow_every_velocity(work, row, worker, is_open(placed, model.distance_enabled[item, block]))

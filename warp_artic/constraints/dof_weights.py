@@ -1,4 +1,8 @@
-"""How much of a step each dof moves with v+:  q+ = q moved by (1 - weight) h v, then by weight h v+."""
+"""How much of a step each dof moves with v+:  q+ = q moved by (1 - weight) h v, then by weight h v+.
+
+Limits of finite rotations, the last rows, leave that as it is where nothing may touch: they are followed by half of v
+and half of v+.
+"""
 
 import warp as wp
 
@@ -18,7 +22,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, IS_CONTACT, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import (
+    HAS_OWN_WEIGHT,
+    HOLDS_POSITIONS,
+    IS_CONTACT,
+    IS_CURVED,
+    MOVES_DOFS_ALIKE,
+    has_trait,
+)
 
 
 @wp.func
@@ -38,6 +49,8 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
         widening = widens and not has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT)
         if widening or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
             active = work.active[row, worker]
+            if has_trait(model, row, IS_CURVED) and has_middle == 1:
+                active = where_positive(work.is_near[model.row_island[row], worker], active, active - active)
             if any_positive(active):
                 widen_weights(model, work, row, worker, active, least, free)
     if model.held_positions + model.contact_count > 0:

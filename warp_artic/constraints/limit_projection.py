@@ -7,7 +7,15 @@ moves them, or where an impact throws a joint beyond.
 import warp as wp
 
 from warp_artic.constraints.rotation_coordinates import limit_at, limit_value, set_rotation_jacobian, start_rotation
-from warp_artic.constraints.rows import RECOVERY, add_responses, prepare_response, row_response, row_velocity
+from warp_artic.constraints.rows import (
+    RECOVERY,
+    TANGENT,
+    add_responses,
+    prepare_response,
+    row_response,
+    row_velocity,
+    start_rate,
+)
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -28,7 +36,11 @@ from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 
 SETTLED = wp.constant(1e-6)
-"""What a limit may be missed by [rad]."""
+"""What a limit may be missed by in single precision [rad]."""
+
+
+EXACT = wp.constant(1e-12)
+"""The same in double precision."""
 
 
 HOLDS = wp.constant(6)
@@ -51,6 +63,29 @@ def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
         move_masked(model, work, block, worker)
         passes += 1
+    for row in range(model.row_count - model.rotation_rows, model.row_count):
+        stop_at_limit(model, work, row, block, worker)
+
+
+@wp.func
+def stop_at_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """Take the velocity with which a joint leads on beyond a limit of finite rotations that has stopped it.
+
+    What an impact late in a step has left is so taken when it is, as in loop joints; not where bodies may touch
+    something, as contacts would not take part.
+    """
+    z = work.impulse[row, worker]
+    if any_positive(absolute(z)):
+        zero = z - z
+        linearize_limit(model, work, row, block, worker)
+        y, size = start_rate(model, work, row, worker)
+        on = where_positive(z, minimum(y, zero), where_positive(neg(z), maximum(y, zero), zero))
+        on = where_positive(absolute(on) - real(TANGENT, z) * size, on, zero)
+        on = where_positive(work.is_near[model.row_island[row], worker], zero, on)
+        if any_positive(absolute(on)):
+            prepare_response(model, work, row, worker)
+            work.smooth[row, worker] = neg(on) / row_response(model, work, row, worker)
+            add_responses(model, work, work.smooth, row, row + 1, work.v, worker)
 
 
 @wp.func
@@ -126,6 +161,7 @@ def violation_left(model: ModelArrays, work: WorkArrays, row: int, block: int, w
 def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int, passes: int, h: Real, is_last: int):
     """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
     zero = real(0.0, h)
+    settled = minimum(real(SETTLED, h), maximum(model.rounding[0, 0], real(EXACT, h)))
     found = bool(False)
     for island in range(model.island_count):
         work.environment_mask[island, worker] = zero
@@ -134,7 +170,7 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
         left = violation_left(model, work, row, block, worker, h, is_last)
         over = y - upper - left
         under = lower - y - left
-        passed = maximum(over, under) - real(SETTLED, h)
+        passed = maximum(over, under) - settled
         if any_positive(passed):
             if not found:
                 for k in range(model.dof_count):

@@ -14,7 +14,7 @@ and its middle at q_M has
 so that the mean velocity of the step satisfies the row in its middle to second order; J v+ = 0 would make a third of
 the energy of a four-bar linkage in 2 s at 240 Hz. A path so bent that the step does not resolve it, as at dead centres
 that a heavy body drives a light crank through, has a c t far beyond J v, which would make energy without end: |y+| is
-no larger than |J v|, at which the impulses do no work, but for BENT of the size of the terms of J v, which leaves paths
+no larger than |J v|, at which the impulses do no work, but for `rows.BENT` of the size of its terms, which leaves paths
 that are resolved as they are. What is left of phi and of y is taken back at the end of the step
 (`solver.close_loops`). A joint that has broken (`solver.break_loops`) has rows that hold nothing.
 
@@ -42,7 +42,14 @@ from warp_artic.constraints.loop_geometry import (
 from warp_artic.constraints.loop_loads import LOOP_FORCE, add_loop_load, report_loop, take_loop_joint_off
 from warp_artic.constraints.loop_place import loop_place
 from warp_artic.constraints.loop_scales import INVERSE_SCALES, SCALED_LOOPS, scales_masses
-from warp_artic.constraints.rows import allow_every_velocity, set_unbounded_impulse, set_velocity_bounds
+from warp_artic.constraints.rows import (
+    allow_every_velocity,
+    bent_speed,
+    is_tangent,
+    set_unbounded_impulse,
+    set_velocity_bounds,
+    start_rate,
+)
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -86,9 +93,6 @@ from warp_artic.model.frames import link_to_moving, origin_of
 from warp_artic.model.kinds import LoopRotation
 from warp_artic.model.row import Place
 from warp_artic.phases.point_motion import point_bias
-
-BENT = wp.constant(0.05)
-"""Part of the velocities along a row by which its |y+| may be larger than |J v|."""
 
 
 @wp.func
@@ -152,21 +156,7 @@ def tangent(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real
     """The y of a row at the end of a substep."""
     target = neg(work.row_bias[row, worker]) * time_to_end(model, work, worker, h)
     y, size = start_rate(model, work, row, worker)
-    most = absolute(y) + size * real(BENT, h)
-    bounded = minimum(maximum(target, neg(most)), most)
-    return where_positive(neg(work.since_placed[0, worker]), bounded, target)
-
-
-@wp.func
-def start_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """J v of a row with the velocities at the start of a substep, and the sum of the sizes of its terms."""
-    y = real(0.0, work.row_bias[row, worker])
-    size = y
-    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-        part = work.J[term, worker] * work.v[model.term_dof[term], worker]
-        y = y + part
-        size = size + absolute(part)
-    return y, size
+    return where_positive(neg(work.since_placed[0, worker]), bent_speed(target, y, size), target)
 
 
 @wp.func
@@ -181,12 +171,7 @@ def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, worker: int, 
 
     Then J v is c t but for terms of second order.
     """
-    turned = work.row_bias[row, worker] * time_to_end(model, work, worker, h)
-    y, size = start_rate(model, work, row, worker)
-    y = y - turned
-    zero = turned - turned
-    excess = absolute(y) - absolute(turned) - size * real(0.0001, zero)
-    return where_positive(excess, zero, real(1.0, zero))
+    return is_tangent(model, work, row, worker, work.row_bias[row, worker] * time_to_end(model, work, worker, h))
 
 
 @wp.func

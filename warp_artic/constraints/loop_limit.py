@@ -15,7 +15,7 @@ import math
 
 import warp as wp
 
-from warp_artic.constraints.curved_stop import at_start, stop_bounds
+from warp_artic.constraints.curved_stop import at_start, stop_bounds, tangent_speed
 from warp_artic.constraints.loop_axis import (
     LoopItem,
     axis_places,
@@ -77,7 +77,10 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: in
     y, c = place_loop_axis(model, work, row, block, worker)
     lower, upper = loop_limit_ends(model, model.row_item[row], block)
     before = at_start(model, work, row, worker, y, c)
-    least, most = stop_bounds(model, work, row, worker, before, c, lower, upper, zero, h)
+    tau = work.since_placed[0, worker]
+    weight = work.position_weight[0, worker]
+    tangent = tangent_speed(c, tau, weight, h)
+    least, most = stop_bounds(model, work, row, worker, c, tau, weight, tangent, before, lower, upper, zero, h)
     set_velocity_bounds(work, row, worker, least, most)
     set_unbounded_impulse(work, row, worker, h)
     leave_broken(model, work, row, worker)

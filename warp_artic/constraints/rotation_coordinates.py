@@ -17,6 +17,7 @@ where R maps from, or, for a reversed joint, where R maps to.
 import warp as wp
 
 from warp_artic.constraints.rows import forget_response, set_jacobian_entry
+from warp_artic.joints import spherical, swing
 from warp_artic.joints.swing import coefficients
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
@@ -86,12 +87,16 @@ def start_rotation(model: ModelArrays, work: WorkArrays, dof: int, item: int, co
 
 
 @wp.func
-def turn_to_middle(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, h: Real):
-    """The rotation of a ball joint from the start of the step to where forces are evaluated."""
-    v = in_axes(model, dof, 3, work.v[dof, worker], work.v[dof + 1, worker], work.v[dof + 2, worker])
-    before = (real(1.0, h) - work.free_weight[0, worker]) * h * model.dof_sign[dof - model.root_dofs, block]
-    x, w = quaternion_exp(v * before)
-    return quaternion_matrix(x, w)
+def moved_rotation(model: ModelArrays, item: int, count: int, block: int, start: Vec3, v: Vec3, time: Real):
+    """Public positions of a rotational joint in the axes of M after a time with v, which is in these axes."""
+    sign = model.dof_sign[item, block]
+    phi = start * sign
+    if count == 2:
+        a, b = swing.advance(phi.x, phi.y, v.x * sign, v.y * sign, time)
+        phi = vec3(a, b, real(0.0, time))
+    else:
+        phi = spherical.advance(phi, v * sign, time)
+    return phi * sign
 
 
 @wp.func

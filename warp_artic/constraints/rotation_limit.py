@@ -1,32 +1,44 @@
 """Hard limits of joints with two or three free rotations: their rows, on the coordinates of `rotation_coordinates`.
 
-A row is y at the start of the step, with its Jacobian there. Of a violated limit a part is taken back in a step, no
-faster than velocity limits of the dofs allow along the shortest way back. What y curves by in the step is in
-`limit_curvature`, and what is beyond a limit after it in `limit_projection`, which takes violations back, too.
+The law is that of `curved_stop`, with J where forces are evaluated: there an impulse along J has no part about other
+axes, such as the own axis of a limb in a cone. The joint moves with v for h / 2, to where J is, and then with v+.
+What v alone makes of a coordinate y in a time s from there tells how it curves,
+    c = 2 (y(s) - y - J v s) / s^2,   s = - h / 2, back to the start;   h in steps without a middle.
+An angle of an elliptic cone counts as its share of the largest one in its direction, times that where J is.
+The weight w is a half. Where bodies of an island may touch something it is one: contacts have all dofs move alike, with
+the largest of their weights, and limits that follow another path would be passed, and taken back against contacts.
+There J stays that of the middle, and what slides loses energy in proportion to h.
+What is beyond a limit after a step is taken back in `limit_projection`, elsewhere with the velocity that leads on, and
+of a violated limit a part, no faster than velocity limits of the dofs allow along the shortest way back.
 """
 
 import warp as wp
 
+from warp_artic.constraints.curved_stop import sliding_speed, stop_bounds, tangent_speed
 from warp_artic.constraints.joint_limit import is_limited
 from warp_artic.constraints.rotation_coordinates import (
     CONE_LIMIT_ORDER,
     ROTATION_LIMIT_ORDER,
     SWING_LIMIT_ORDER,
     TWIST_LIMIT_ORDER,
+    in_axes,
     limit_at,
+    limit_value,
+    moved_rotation,
     set_rotation_jacobian,
     start_rotation,
-    turn_to_middle,
 )
-from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, violation_of
+from warp_artic.constraints.rows import row_rate, set_unbounded_impulse, set_velocity_bounds, violation_of
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.limit import ConeLimit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Vec3,
     absolute,
     add,
+    any_positive,
     div,
     maximum,
     minimum,
@@ -36,7 +48,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.spatial import transpose_mul
 from warp_artic.model.allowed_values import ANGLE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
@@ -49,21 +60,43 @@ from warp_artic.model.row import Place
 def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a limit of two or three free rotations."""
     dof = model.term_dof[model.row_term[row]]
+    item = dof - model.root_dofs
     count = model.row_terms[row]
     zero = real(0.0, h)
-    start = start_rotation(model, work, dof, dof - model.root_dofs, count, worker)
-    y, J, lower, upper = limit_at(model, row, block, start)
-    if count == 3:
-        J = transpose_mul(turn_to_middle(model, work, dof, block, worker, h), J)
+    one = real(1.0, h)
+    tau = (work.free_weight[0, worker] - one) * h
+    weight = where_positive(work.is_near[model.row_island[row], worker], one, work.free_weight[0, worker])
+    start = start_rotation(model, work, dof, item, count, worker)
+    v = in_axes(model, dof, count, work.v[dof, worker], work.v[dof + 1, worker], work.v[dof + count - 1, worker])
+    placed = moved_rotation(model, item, count, block, start, v, neg(tau))
+    y, J, lower, upper = limit_at(model, row, block, placed)
     set_rotation_jacobian(model, work, row, worker, J)
-    set_position_bounds(work, row, worker, y, lower, upper, h)
-    work.coordinate[3 * row, worker] = y
-    work.coordinate[3 * row + 1, worker] = lower
-    work.coordinate[3 * row + 2, worker] = upper
+    rate = row_rate(model, work, work.v, row, worker)
+    before = value_along(model, row, block, start, upper)
+    s = tau
+    there = before
+    if not any_positive(neg(tau)):
+        s = h
+        there = value_along(model, row, block, moved_rotation(model, item, count, block, start, v, h), upper)
+    c = real(2.0, h) * (there - y - rate * s) / (s * s)
+    tangent = tangent_speed(c, tau, weight, h)
+    along = sliding_speed(model, work, row, worker, tangent)
+    least, most = stop_bounds(model, work, row, worker, c, tau, weight, along, before, lower, upper, zero, h)
+    set_velocity_bounds(work, row, worker, least, most)
     set_unbounded_impulse(work, row, worker, h)
     work.compliance[row, worker] = zero
-    work.curvature_correction[row, worker] = zero
-    work.tolerance[row, worker] = violation_of(y, lower, upper)
+    work.limit_bend[row, worker] = neg(tangent)
+    at, lower_at, upper_at = limit_value(model, row, block, start)
+    work.tolerance[row, worker] = violation_of(at, lower_at, upper_at)
+
+
+@wp.func
+def value_along(model: ModelArrays, row: int, block: int, phi: Vec3, upper: Real):
+    """y of a row; of a cone its share of the angle in its direction, times `upper`."""
+    y, _lower, widest = limit_value(model, row, block, phi)
+    if model.row_family[row] == CONE_LIMIT_ORDER:
+        y = y * upper / widest
+    return y
 
 
 def rotation_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
@@ -107,7 +140,6 @@ def _stop(order: int, name: str, places, label: str = "joint limit", **own) -> C
         places=lambda articulation, layout: places(articulation, layout, False),
         is_stop=True,
         traits=IS_CURVED,
-        keeps_coordinate=True,
         law=set_rotation_limit_row,
         **own,
     )

@@ -40,6 +40,14 @@ SETTLES = wp.constant(2e-6)
 """Violation that is taken back by a velocity [rad or m]: what curves and rounding of a step leave of limits."""
 
 
+BENT = wp.constant(0.05)
+"""Part of the sum of |J_k v_k| by which |J v+| along a path that bends may be larger than |J v|."""
+
+
+TANGENT = wp.constant(0.0001)
+"""Part of the sum of |J_k v_k| by which J v may differ from that of a motion along what a row holds."""
+
+
 REDUNDANT = wp.constant(1e-6)
 """Tolerance by which rows that hold positions are redundant: no more than this share is left of G_aa after elimination
 of the rows before it, or |J|^2 is no more than this share of the largest that it could be."""
@@ -119,6 +127,34 @@ def row_rate(model: ModelArrays, work: WorkArrays, rates: Array, row: int, worke
     for term in range(start + 1, start + model.row_terms[row]):
         y = y + work.J[term, worker] * rates[model.term_dof[term], worker]
     return y
+
+
+@wp.func
+def start_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """J v of a row with the velocities at the start of a substep, and the sum of the sizes of its terms."""
+    y = real(0.0, work.v[0, worker])
+    size = y
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        part = work.J[term, worker] * work.v[model.term_dof[term], worker]
+        y = y + part
+        size = size + absolute(part)
+    return y, size
+
+
+@wp.func
+def bent_speed(target: Real, y: Real, size: Real):
+    """J v+ that is wanted along a path that bends, but no faster than J v = y: then impulses do no work."""
+    most = absolute(y) + size * real(BENT, y)
+    return minimum(maximum(target, neg(most)), most)
+
+
+@wp.func
+def is_tangent(model: ModelArrays, work: WorkArrays, row: int, worker: int, bend: Real):
+    """One where J v is that of a motion along what a row holds, `bend`, but for terms of second order; else zero."""
+    y, size = start_rate(model, work, row, worker)
+    zero = real(0.0, bend)
+    excess = absolute(y - bend) - absolute(bend) - size * real(TANGENT, zero)
+    return where_positive(excess, zero, real(1.0, zero))
 
 
 @wp.func

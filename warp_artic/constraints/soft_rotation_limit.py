@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 import warp as wp
 
-from warp_artic.constraints.limit_curvature import moved_rotation
 from warp_artic.constraints.rotation_coordinates import (
     CONE_LIMIT_ORDER,
     HARD_FROM_SOFT,
@@ -24,6 +23,7 @@ from warp_artic.constraints.rotation_coordinates import (
     in_axes,
     limit_at,
     limit_value,
+    moved_rotation,
     set_rotation_jacobian,
     start_rotation,
 )

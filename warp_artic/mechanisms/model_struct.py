@@ -11,7 +11,6 @@ from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
 from warp_artic.mechanisms.row_tables import entry_places, row_tables, shared_dofs, supports
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.families import (
-    HAS_OWN_WEIGHT,
     HOLDS_POSITIONS,
     IS_CURVED,
     LOOKS_AT_ACCELERATIONS,
@@ -69,8 +68,6 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         for name, count in family.counts.items():
             setattr(struct, name, count(tree))
     islands = _island_tables(tree)
-    struct.corrects_late = int(any(islands["island_corrects_late"]))
-    struct.corrects_early = int(struct.rotation_rows > 0 and not all(islands["island_corrects_late"]))
     struct.restarts = int(any(islands["island_restarts"]))
     terms, response_rows, response_count = row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
@@ -133,7 +130,6 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
     for row, own in zip(tree.rows, row_island):
         traits[own] |= row.family.traits
     guarded = {island for island, is_guarded in zip(tree.islands, tree.part_is_guarded) if is_guarded}
-    waiting = LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT
     return {
         "tendon_place": _tendon_places(tree),
         "tree_link": list(ends),
@@ -149,7 +145,6 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "island_has_drag": [int(any(part.has_link_damping for part in own)) for own in tree.parts_of_island],
         "island_turns": turns,
         "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
-        "island_corrects_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
         "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
         "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
         "island_keeps_energy": [int(keeps) for keeps in tree.island_keeps_energy],

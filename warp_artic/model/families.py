@@ -51,7 +51,7 @@ RESISTS = wp.constant(1 << 17)
 IS_CONTACT = wp.constant(1 << 16)
 """The normal and the tangents of a point of contact, three rows in a row, which take part together."""
 IS_CURVED = wp.constant(1 << 7)
-"""A stop that is a linearization, and is corrected for curvature; such rows come last."""
+"""A stop of finite rotations, whose J turns; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)
 """J and P are 1 on the only dof; all such rows of a dof share their response."""
 IS_JUDGED_APART = wp.constant(1 << 9)

@@ -1,8 +1,7 @@
 """The active constraint rows: which take part in a step, and their solution.
 
 A row takes part from when its velocity is outside its bounds. Rows are activated and solved in turn, until none is
-outside; in between impacts are passed on, turning friction is bounded by them, limits corrected for their curvature,
-and speed limits turned.
+outside; in between impacts are passed on, turning friction is bounded by them, and speed limits turned.
 """
 
 import warp as wp
@@ -24,7 +23,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
-from warp_artic.solver.curvature import correct_for_curvature
 from warp_artic.solver.history import largest_of_islands
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
@@ -43,7 +41,6 @@ def solve_rows(
     sweeps: int,
     solver: wp.Function,
     continues: int,
-    with_curvature: int,
 ):
     """v+ with constraint rows, from that without them.
 
@@ -76,7 +73,7 @@ def solve_rows(
             work.impulse[row, worker] = where_positive(changed, zero, work.impulse[row, worker])
             if row >= model.limit_row and row < model.limit_row + 3 * model.speed_limits:
                 work.active[row, worker] = where_positive(changed, zero, work.active[row, worker])
-    solve_active_rows(model, work, block, worker, h, has_middle, sweeps, solver, continues, begins, with_curvature)
+    solve_active_rows(model, work, block, worker, h, has_middle, sweeps, solver, continues)
 
 
 @wp.func
@@ -90,19 +87,11 @@ def solve_active_rows(
     sweeps: int,
     solver: wp.Function,
     continues: int,
-    begins: int,
-    with_curvature: int,
 ):
-    """Activate rows and solve them until no row is outside its velocity bounds.
-
-    Limits of finite rotations are corrected for curvature: before the first solution with what it is expected to be,
-    and afterwards if `with_curvature` is 1, or in islands that do not leave it for later
-    (`model.island_corrects_late`).
-    """
+    """Activate rows and solve them until no row is outside its velocity bounds."""
     zero = real(0.0, h)
     for island in range(model.island_count):
         changed = work.is_changed[island, worker]
-        work.curvature_rounds[island, worker] = where_positive(changed, zero, work.curvature_rounds[island, worker])
         work.direction_rounds[island, worker] = where_positive(changed, zero, work.direction_rounds[island, worker])
         work.is_met_where_placed[island, worker] = where_positive(
             changed, zero, work.is_met_where_placed[island, worker]
@@ -118,12 +107,11 @@ def solve_active_rows(
         for island in range(model.island_count):
             if work.begins[island, worker] == 0:
                 work.environment_mask[island, worker] = work.is_changed[island, worker]
-    is_start = unsolved and begins == 1
     turns_wait = model.turn_rows > 0
     rounds = int(0)
     goes = bool(True)
     while goes:
-        if unsolved and not is_start:
+        if unsolved:
             prepare_responses(model, work, worker)
             solver(model, work, worker, sweeps)
             unsolved = activate_rows(model, work, worker)
@@ -137,10 +125,6 @@ def solve_active_rows(
         if turns_wait and not passes and not unsolved:
             unsolved = bound_by_impacts(model, work, block, worker)
             turns_wait = bool(False)
-        if model.rotation_rows > 0 and (is_start or (with_curvature + model.corrects_early > 0 and not unsolved)):
-            bent = correct_for_curvature(model, work, block, worker, h, is_start, with_curvature)
-            unsolved = unsolved or bent
         if not unsolved and model.speed_limits > 0:
             unsolved = turn_limits(model, work, block, worker, h, has_middle)
-        is_start = bool(False)
         goes = unsolved

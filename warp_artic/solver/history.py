@@ -19,7 +19,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_bias import contact_lasts
 from warp_artic.constraints.loop_joint import starts_on_path
-from warp_artic.constraints.rows import add_responses
+from warp_artic.constraints.rows import add_responses, is_tangent
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -41,6 +41,7 @@ from warp_artic.model.families import (
     FROM_OUTSIDE,
     HOLDS_POSITIONS,
     IS_CONTACT,
+    IS_CURVED,
     IS_RESOLVED,
     IS_SOFT_LIMIT,
     RETURNS,
@@ -155,15 +156,21 @@ def find_stops(model: ModelArrays, work: WorkArrays, smooth: Array, started: Rea
             most = maximum(most, absolute(z))
             add_stop(model, work, row, worker, z)
     for row in range(model.stop_row, model.row_count):
-        most = maximum(most, absolute(work.impulse[row, worker]))
-        add_stop(model, work, row, worker, work.impulse[row, worker])
+        z = work.impulse[row, worker]
+        work.smooth[row, worker] = zero
+        if has_trait(model, row, IS_CURVED):
+            lasting = started * is_tangent(model, work, row, worker, work.limit_bend[row, worker])
+            work.smooth[row, worker] = rate * z * lasting
+            z = z * (one - lasting)
+        most = maximum(most, absolute(z))
+        add_stop(model, work, row, worker, z)
     if model.island_count == 1:
         work.stop_acts[0, worker] = most
     is_stopped = any_positive(most)
     if is_stopped:
         for dof in range(model.dof_count):
             smooth[dof, worker] = work.vdot[dof, worker]
-        add_responses(model, work, work.smooth, 0, model.stop_row, smooth, worker)
+        add_responses(model, work, work.smooth, 0, model.row_count, smooth, worker)
     return is_stopped
 
 

@@ -5,11 +5,11 @@ a middle.
 with a the smooth acceleration of the step before, so that an impact does not leak into the forces of the next step.
 One evaluation a step; second order where motion is smooth, and more where it is also free (`solver.history`). Springs,
 drives and dampers follow `phases.implicit`: joints with drives or viscous friction have theta of v+ and the rest of v,
-instead of halves, and joints that a mimic joint ties together the largest weight of any of them. Joints at a stop have
-no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations that turn fast,
-v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is evaluated again
-(`velocities.expect_velocities`). So it is where drives bring their dofs to where these follow (`boundary_layers`), and
-where a step does not resolve free motion, whose energy is then kept (`energy_projection`).
+instead of halves, and joints that a mimic joint ties together the largest weight of any of them. Joints of one axis at
+a stop have no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations that
+turn fast, v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is evaluated
+again (`velocities.expect_velocities`). So it is where drives bring their dofs to where these follow
+(`boundary_layers`), and where a step does not resolve free motion, whose energy is then kept (`energy_projection`).
 
 With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
 positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS

@@ -4,8 +4,7 @@ Drives are folded into the factors until one exceeds its maximum force. Then it 
 again with the rest: each pass can only take further drives out, so the passes end.
 
 Where velocity forces are found again (`expect_velocities`) the factors stay, and so do rows and their responses unless
-they look at accelerations: the solution goes on from the rows that are active and what is known of their curvature, in
-the environments that change. Limits of finite rotations follow their curves only once velocities are as expected.
+they look at accelerations: the solution goes on from the rows that are active, in the environments that change.
 
 The factors, and the forces of gravity and velocities, are those where `solver.step` has placed the links. They are kept
 for the following substeps, in which only the loads of springs and dampers are new.
@@ -112,9 +111,6 @@ def solve_velocities(
     passes = int(0)
     expectations = int(0)
     continues = int(0)
-    with_curvature = int(1)
-    if most > 0 and has_middle == 1:
-        with_curvature = 1 - model.corrects_late
     goes = bool(True)
     while goes:
         is_placed = int(1)
@@ -146,9 +142,7 @@ def solve_velocities(
                 for dof in range(model.dof_count):
                     work.v_next[dof, worker] = work.v[dof, worker] + h * work.vdot[dof, worker]
             else:
-                solve_rows(
-                    model, control, work, block, worker, h, has_middle, sweeps, solver, continues, with_curvature
-                )
+                solve_rows(model, control, work, block, worker, h, has_middle, sweeps, solver, continues)
                 passes += 1
                 if passes < PASSES and expectations == 0:
                     saturate_drives(model, work, block, worker, h, halves)
@@ -162,11 +156,6 @@ def solve_velocities(
                     passes = 1
                     is_placed = 0
             if most > 0 and not goes:
-                # Limits follow curves once velocities are about those of the step.
-                goes = with_curvature == 0
-                if goes:
-                    with_curvature = 1
-                    continues = 1
                 if expectations < most:
                     expectations += 1
                     expect_velocities(
