@@ -1,10 +1,19 @@
 """Chains that turn far in a step, near others and against them: what contacts do to them gives no energy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import warp_artic as wa
+from tests import trees
 from tests.contact_stages import BOX, ContactScene, Solid, capsule, sphere, turn
 from tests.contacts.motion import simulation
+from tests.usd.authoring import open_text
+from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import FixedTendon
 
 SOLVERS = ("direct", "pgs", "tgs")
 PITCH = 0.3
@@ -36,7 +45,11 @@ def chain(name: str, middle=(0.0, 0.0, 0.0), links=4, speed=(0.0, 0.0, 0.0), tur
 
 def energies(scene: ContactScene, steps: int, **settings) -> np.ndarray:
     """Of the whole after each step, in a run without a failure."""
-    one = simulation(scene, **{"precision": "float64", "dt": 1 / 60} | settings)
+    return energies_of(simulation(scene, **{"precision": "float64", "dt": 1 / 60} | settings), steps)
+
+
+def energies_of(one: wa.Simulation, steps: int) -> np.ndarray:
+    """The same of a simulation."""
     recording = one.record(steps, quantities=["energy"])
     assert not one.failures()
     return recording.energy[:, 0].astype(float).sum(axis=-1)
@@ -121,3 +134,69 @@ def test_pile_of_chains_among_many_bodies():
     energy = energies(ContactScene(solids=solids, joints=joints), 180)
     assert largest_gain(energy) < 0.01 * energy[0]
     assert energy[-1] < 0.2 * energy[0]
+
+
+ACTING = {
+    "dampers": {"drive": Drive(damping=0.05)},
+    "springs": {"drive": Drive(stiffness=5.0, damping=0.05)},
+    "bounded drives": {"drive": Drive(stiffness=50.0, damping=0.5, max_force=3.0)},
+    "dry friction": {"friction": Friction(static_effort=0.1, dynamic_effort=0.1)},
+    "viscous friction": {"friction": Friction(viscous=0.02)},
+    "mimic": {},
+    "tendon": {},
+}
+GAINS = 0.15
+"""What violent steps may give of the energy at the start, with the first step and an impact."""
+STORING = ("springs", "bounded drives", "tendon")
+"""Whose energy is not in that of motion and weight."""
+
+
+def acted(scene: wa.Scene, what: str) -> wa.Scene:
+    """A scene of chains of four links, in whose joints something acts that starts without energy."""
+    found = []
+    for tree in scene.articulations:
+        if tree.dofs:
+            tree = trees.with_dofs(tree, **ACTING[what])
+            ends = (0, len(tree.dofs) - 1)
+            if what == "mimic":
+                tree = replace(tree, mimics=(Mimic(name=f"{tree.path}/m", dofs=ends, gears=(1.0, -0.7)),))
+            if what == "tendon":
+                weights = (1.0, 0.6)
+                tendon = FixedTendon(
+                    name=f"{tree.path}/t", dofs=ends, coefficients=weights, force_coefficients=weights,
+                    stiffness=20.0, damping=0.05, rest_length=0.0,
+                )  # fmt: skip
+                tree = replace(tree, fixed_tendons=(tendon,))
+        found.append(tree)
+    return replace(scene, articulations=tuple(found))
+
+
+def run_of_acted(scene: ContactScene, what: str, **settings) -> wa.Simulation:
+    """At 60 Hz."""
+    options = wa.SolverSettings(**{"precision": "float64", "dt": 1 / 60} | settings)
+    return wa.Simulation(acted(wa.read_stage(open_text(scene.usd)), what), settings=options)
+
+
+@pytest.mark.parametrize(("precision", "solver"), [("float64", one) for one in SOLVERS] + [("float32", "direct")])
+@pytest.mark.parametrize("what", ACTING)
+def test_what_acts_in_joints_gives_no_energy_in_a_room(what, precision, solver):
+    """Two chains that turn by a third of a radian in a step, between walls: little comes from what takes it."""
+    for seed in range(3):
+        one = run_of_acted(room(seed, 0.5, 0.5, 9.81, 4.0, 18.0), what, solver=solver, precision=precision)
+        energy = energies_of(one, 180)
+        gain = energy.max() - energy[0] if what in STORING else largest_gain(energy)
+        assert gain < GAINS * energy[0]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("what", ACTING)
+def test_what_acts_in_joints_gives_no_energy_in_flight(what, solver):
+    """A chain alone, without weight, for two seconds."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        solids, joints = chain("a", speed=(1.0, 2.0, 0.5), turning=tuple(20.0 * rng.normal(size=3)))
+        scene = ContactScene(solids=solids, joints=joints, gravity=(0.0, 0.0, 0.0), has_ground=False)
+        one = run_of_acted(scene, what, solver=solver)
+        energy = energies_of(one, 120)
+        gain = energy.max() - energy[0] if what in STORING else largest_gain(energy)
+        assert gain < GAINS * energy[0]

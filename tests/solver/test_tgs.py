@@ -63,7 +63,10 @@ def test_substeps_have_the_dense_law(seed, kind, substeps, integrator):
 
     law = DenseStep(tree, H, integrator, stiffness=k, damping=d, elements=elements, substeps=substeps)
     simulation = simulate(tree, substeps, precision="float64", integrator=integrator)
-    put(simulation, trees.random_state(np.random.default_rng(seed), tree))
+    state = trees.random_state(np.random.default_rng(seed), tree)
+    if kind == "mimic":  # one that is open by much more closes with a violent step
+        state.joint_position[1] -= J[rigid.base_count(tree) :] @ state.joint_position - 0.21
+    put(simulation, state)
     assert_steps(simulation, law, tolerance=1e-8)
 
 

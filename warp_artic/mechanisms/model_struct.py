@@ -59,6 +59,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
     struct.free_motion = int(tree.moves_freely)
     struct.guards_trees = int(any(tree.part_is_guarded))
+    struct.guards_impacts = int(any(tree.part_guards_impacts))
     struct.driven = int(tree.is_driven)
     struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
     struct.speed_limits = tree.speed_limit_count
@@ -137,6 +138,8 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "tree_island": list(tree.islands),
         "tree_is_summed": [int(island in guarded) for island in tree.islands],
         "tree_is_guarded": [int(guarded) for guarded in tree.part_is_guarded],
+        "tree_is_acted": [int(acted) for acted in tree.part_is_acted],
+        "tree_guards_impacts": [int(guarded) for guarded in tree.part_guards_impacts],
         "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
         "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
         "island_dof": list(np.argsort(dof_island, kind="stable")),

@@ -32,6 +32,7 @@ def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
         "acceleration_change": np.zeros((len(mechanisms), 2 * dofs)),
         "smoothness": np.zeros((len(mechanisms), 2 * trees)),
         "unresolved": np.zeros((len(mechanisms), trees)),
+        "energy_gain": np.zeros((len(mechanisms), trees)),
         "steps_at_rest": np.zeros((len(mechanisms), 1)),
         **{
             name: np.zeros((len(mechanisms), one.size * count_kinds(mechanisms[0])[kind_of(name)]))

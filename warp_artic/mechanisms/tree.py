@@ -159,19 +159,36 @@ class Tree:
 
     @cached_property
     def part_is_guarded(self) -> tuple[bool, ...]:
-        """Of each articulation whether it has joints and may touch, and would move freely were it not for contacts."""
-        touching, acting = set(), set()
-        for row in self.rows:
-            parts = {self.part_of_link[self.link_of_dof[dof]] for dof in row.dofs}
-            if row.family.traits & FROM_OUTSIDE:
-                touching |= parts
-            elif row.family.acts_always or len(parts) > 1:
-                acting |= parts
+        """Of each articulation whether it has joints, and no row but contacts closes it or joins it with others."""
         has_joints = {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
-        free = (touching & has_joints) - acting
+        for row in self.rows:
+            parts = self._parts_of(row)
+            traits = row.family.traits
+            if not traits & FROM_OUTSIDE and (len(parts) > 1 or traits & (HOLDS_POSITIONS | RETURNS)):
+                has_joints -= parts
+        return tuple(number in has_joints and not part.is_pulled for number, part in enumerate(self.parts))
+
+    @cached_property
+    def part_is_acted(self) -> tuple[bool, ...]:
+        """Of each articulation whether a spring, damper, friction, tendon or mimic joint acts on it."""
+        acting = {number for number, part in enumerate(self.parts) if part.is_driven or part.is_pulled}
+        for row in self.rows:
+            if row.family.acts_always and not row.family.traits & FROM_OUTSIDE:
+                acting |= self._parts_of(row)
+        return tuple(number in acting for number in range(len(self.parts)))
+
+    @cached_property
+    def part_guards_impacts(self) -> tuple[bool, ...]:
+        """Of each articulation whether it is guarded, and only weights, stops, drag and contacts may act on it."""
+        touching = {part for row in self.rows if row.family.traits & FROM_OUTSIDE for part in self._parts_of(row)}
         return tuple(
-            number in free and not (part.is_driven or part.is_pulled) for number, part in enumerate(self.parts)
+            guarded and not acted and number in touching
+            for number, (guarded, acted) in enumerate(zip(self.part_is_guarded, self.part_is_acted))
         )
+
+    def _parts_of(self, row: Row) -> set[int]:
+        """The articulations that a row acts on."""
+        return {self.part_of_link[self.link_of_dof[dof]] for dof in row.dofs}
 
     @cached_property
     def island_keeps_energy(self) -> tuple[bool, ...]:

@@ -42,6 +42,7 @@ SWITCHES = {
     "restarts": "whether any island has rows that look at accelerations",
     "free_motion": "whether any island moves freely: only weights, stops and drag act on it",
     "guards_trees": "whether any tree is guarded, `solver.violent_trees`",
+    "guards_impacts": "whether the impacts of any are guarded too",
     "driven": "whether a spring or a damper acts on any dof",
 }
 """What steps do, or leave out; zero or one."""
@@ -53,7 +54,9 @@ TREES = {
     "tree_root": "the first dof of a floating root; -1 on a fixed base",
     "tree_island": "the island of a tree",
     "tree_is_summed": "whether its island has a tree that is guarded",
-    "tree_is_guarded": "whether it has joints and may touch, and only weights, stops and drag act on it otherwise",
+    "tree_is_guarded": "whether it has joints, and no row but contacts joins it with others or closes it",
+    "tree_is_acted": "whether more than weights, stops, drag and contacts acts on it",
+    "tree_guards_impacts": "whether it is guarded, may touch and is not acted on",
     "link_tree": "the tree of a link",
 }
 """Tables of trees."""

@@ -29,6 +29,7 @@ STATE = {
     "acceleration_change": "its change in a step, and the change of that, by dofs",
     "smoothness": "of each island whether accelerations are on a smooth curve, and for how many steps",
     "unresolved": "of each island how many steps did not resolve its motion",
+    "energy_gain": "of each tree what violent steps have given it beyond the work done on it [J]",
     "steps_at_rest": "how many steps in a row",
     "seen": "what has been seen last of arrays whose changes wake a tree",
 }

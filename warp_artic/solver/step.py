@@ -173,7 +173,7 @@ def observe(
     if model.free_motion == 1:
         watch_rows(model, work, block, worker, h)
     if model.guards_trees == 1:
-        watch_trees(model, work, worker)
+        watch_trees(model, work, block, worker, h_sub, h)
     keep_smooth_acceleration(model, state, work, block, worker, h_sub, substep, plan.substeps)
 
 

@@ -1,19 +1,25 @@
-"""Trees in an impact, or that turn by a good part of a radian in a step, have no more energy than contacts leave them.
+"""Trees that turn by a good part of a radian in a step, or have an impact, have no more energy than they are given.
 
-Trees that move freely, and touch nothing, have `solver.energy_projection`. Contacts pass energy and momentum between
-trees, but what they give to each is known. With W = sum z P^T (v + v+) / 2 of all rows and of given forces, F and M the
-impulse of rows on a floating tree and its moment about the centre of mass,
+Trees that move freely, and touch nothing, have `solver.energy_projection` but for their first step. What acts on the
+others is known: with W = sum f.(v + v+) h / 2 of rows, of drives and viscous friction in the factors, and of given
+forces, F and M the impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
-Trees that touch have no more energy together than before, where no drive acts, all contacts are hard and nothing is
-moved from outside.
+Trees that touch have no more energy together than before and by what acts in their joints, where all contacts are hard
+and nothing is moved from outside.
 
 Where anything acts on a tree s is at most one; where that is drag or a given force V_C and Omega are as they are found.
-A tree that nothing touches stays at q where q+ has no such s. One that is touched is slowed down as a whole where the
-momentum alone would be more energy than there is: impulses may answer velocities that a step does not resolve.
+A tree that nothing touches or drives stays at q where q+ has no such s. One that is touched is slowed down as a whole
+where the momentum alone would be more energy than there is: impulses may answer velocities that a step does not
+resolve. Impacts of trees that something acts on in their joints are left as they are, unless they turn so far.
+
+Trees with drives, friction, tendons or mimic joints may gain GAIN of their kinetic energy by the errors of all such
+steps together, after the first one of a run: `state.energy_gain` counts it, and only what would be more is taken. What
+is violent for once is so stepped as it is otherwise, and its reported forces are those that move it.
 """
 
 import warp as wp
 
+from warp_artic.constraints.drive import folded_force, mean_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -22,14 +28,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     div,
     is_finite,
     maximum,
+    minimum,
     mul,
     neg,
     real,
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
-from warp_artic.model.families import FROM_OUTSIDE, IS_CONTACT, has_trait
+from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
+from warp_artic.model.families import FROM_OUTSIDE, IS_CONTACT, IS_SOFT_LIMIT, has_trait
 from warp_artic.solver.energy_projection import (
     MOST,
     energy_left,
@@ -40,27 +47,73 @@ from warp_artic.solver.energy_projection import (
     scale_tree,
     stay,
 )
+from warp_artic.solver.history import nearer
 from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
 from warp_artic.solver.unresolved_motion import base_motion, find_inputs
 from warp_artic.solver.violent_spin import VIOLENT
 
+GAIN = wp.constant(0.05)
+"""Of the kinetic energy of a tree that is acted on, what it may gain in all violent steps by their own errors."""
+
 
 @wp.func
 def begin_trees(model: ModelArrays, work: WorkArrays, worker: int):
-    """Write that no row acts on a tree yet."""
+    """Write that nothing acts on a tree yet."""
     zero = real(0.0, work.v[0, worker])
     for tree in range(model.tree_count):
         work.tree_pushed[tree, worker] = zero
         work.tree_stopped[tree, worker] = zero
         work.tree_work[tree, worker] = zero
+        work.tree_inner_work[tree, worker] = zero
+        work.tree_watched[tree, worker] = real(1.0, zero)
         work.tree_hit[tree, worker] = zero
+        for k in range(3 * tree, 3 * tree + 3):
+            work.tree_arm[k, worker] = zero
         for k in range(6 * tree, 6 * tree + 6):
             work.tree_impulse[k, worker] = zero
 
 
 @wp.func
-def watch_trees(model: ModelArrays, work: WorkArrays, worker: int):
-    """After a substep: add what rows do to the trees that they act on."""
+def watch_trees(model: ModelArrays, work: WorkArrays, block: int, worker: int, h_sub: Real, h: Real):
+    """After a substep of a step of h: add what rows and joints do to trees, where it is needed."""
+    if find_watched(model, work, worker, h) or model.guards_impacts == 1:
+        add_rows(model, work, worker)
+        if model.driven == 1:
+            add_joint_work(model, work, block, worker, h_sub)
+
+
+@wp.func
+def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+    """Write which trees need it, those whose impacts are guarded always; says whether there are any."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    found = bool(False)
+    for tree in range(model.tree_count):
+        if model.tree_is_guarded[tree] == 1 and model.tree_guards_impacts[tree] == 0:
+            turned = h * largest_rate(model, work, work.v_next, tree, worker)
+            watched = where_positive(turned * turned - real(VIOLENT, h), one, zero)
+            watched = minimum(work.tree_watched[tree, worker], watched)
+            work.tree_watched[tree, worker] = watched
+            found = found or any_positive(watched)
+    return found
+
+
+@wp.func
+def add_joint_work(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Add the work of drives and of viscous friction through the factors in a substep of h."""
+    half = real(0.5, h)
+    for dof in range(model.root_dofs, model.dof_count):
+        viscous = model.friction_viscous[dof - model.root_dofs, block]
+        force = folded_force(model, work, dof, block, worker, h)
+        force = force - viscous * mean_velocity(work, dof, worker, work.theta[dof, worker])
+        path = half * h * (work.v[dof, worker] + work.v_next[dof, worker])
+        tree = model.link_tree[model.dof_link[dof]]
+        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + force * path
+
+
+@wp.func
+def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
+    """Add the work and impulses of rows; what springs of soft limits have is part of the potential."""
     half = real(0.5, work.v[0, worker])
     for row in range(model.row_count):
         z = work.impulse[row, worker] + work.given[row, worker]
@@ -70,7 +123,10 @@ def watch_trees(model: ModelArrays, work: WorkArrays, worker: int):
                 tree = model.link_tree[model.dof_link[dof]]
                 f = work.P[term, worker] * z
                 path = half * (work.v[dof, worker] + work.v_next[dof, worker])
-                work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
+                if has_trait(model, row, FROM_OUTSIDE):
+                    work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
+                elif not has_trait(model, row, IS_SOFT_LIMIT):
+                    work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
                 if dof < model.root_dofs:
                     k = 6 * tree + dof - model.tree_root[tree]
                     work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
@@ -90,19 +146,24 @@ def keep_tree_energies(
     zero = real(0.0, h)
     one = real(1.0, h)
     moving = base_motion(model, block, zero)
-    found = bool(False)
+    starts = one - state.started[0, block]
+    is_violent = bool(False)
     for tree in range(model.tree_count):
         work.tree_chosen[tree, worker] = zero
-        if model.tree_is_guarded[tree] == 1:
-            rate = largest_rate(model, work, tree, worker)
+        if model.tree_is_guarded[tree] == 1 and any_positive(work.tree_watched[tree, worker]):
+            rate = largest_rate(model, work, work.v, tree, worker)
             violent = where_positive(h * h * rate * rate - real(VIOLENT, h), one, zero)
             if model.island_moves_freely[model.tree_island[tree]] == 1:
-                violent = where_positive(work.tree_pushed[tree, worker], violent, zero)
-            violent = where_positive(work.tree_hit[tree, worker], one, violent)
+                violent = where_positive(maximum(work.tree_pushed[tree, worker], starts), violent, zero)
+            if model.tree_guards_impacts[tree] == 1:
+                violent = where_positive(work.tree_hit[tree, worker], one, violent)
+            if model.tree_is_acted[tree] == 1:
+                violent = where_positive(starts, zero, violent)
+            violent = violent * work.tree_watched[tree, worker]
             work.tree_chosen[tree, worker] = where_positive(moving, zero, violent)
             if any_positive(work.tree_chosen[tree, worker]):
-                found = bool(True)
-    if found:
+                is_violent = bool(True)
+    if is_violent:
         add_up_start(model, state, control, work, block, worker)
         for tree in range(model.tree_count):
             store_vec3(work.tree_arm, 3 * tree, worker, root_arm(model, work, tree, 0, worker))
@@ -111,8 +172,12 @@ def keep_tree_energies(
             if model.tree_is_guarded[tree] == 1:
                 is_free = is_only_touched(model, control, work, tree, block, worker)
                 left = energy_left(model, state, work, tree, is_free, block, worker, h)
+                left = left + room_to_gain(model, state, work, tree, block, worker)
                 stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
-                stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
+                if model.tree_is_acted[tree] == 0:
+                    stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
+                inner = work.tree_inner_work[tree, worker]
+                work.tree_inner_work[tree, worker] = where_positive(stuck, zero, inner)
                 stay(model, state, work, tree, block, worker, stuck, h)
         add_up_end(model, control, work, block, worker)
         share_energies(model, state, work, block, worker, h)
@@ -120,15 +185,74 @@ def keep_tree_energies(
             if model.tree_is_guarded[tree] == 1:
                 is_free = is_only_touched(model, control, work, tree, block, worker)
                 given = work.tree_given[tree, worker]
+                if model.tree_is_acted[tree] == 1:
+                    given = count_gain(model, state, work, tree, given, block, worker)
                 left = given
                 if model.tree_root[tree] >= 0:
                     left = given - energy_of_whole(model, work, tree, is_free, block, worker, h)
                 acts = maximum(one - is_free, work.tree_stopped[tree, worker])
+                acts = acts + real(float(model.tree_is_acted[tree]), h)
                 most = where_positive(acts, one, real(MOST, h))
                 chosen = work.tree_chosen[tree, worker]
                 scale_tree(model, work, tree, chosen, left, most, is_free, block, worker, h)
                 touched = where_positive(work.tree_pushed[tree, worker], chosen, zero)
                 scale_whole(model, work, tree, where_positive(neg(left), touched, zero), given, given - left, worker)
+        limit_accelerations(model, state, work, block, worker, h)
+
+
+@wp.func
+def most_gain(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
+    """What energy a tree that is acted on may gain in all, zero of others."""
+    kinetic = work.motion_sums[2 * END * tree + KINETIC, worker]
+    return real(GAIN, kinetic) * kinetic * real(float(model.tree_is_acted[tree]), kinetic)
+
+
+@wp.func
+def room_to_gain(model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, block: int, worker: int):
+    """What energy a tree may still gain."""
+    room = most_gain(model, work, tree, worker) - state.energy_gain[tree, block]
+    return maximum(room, room - room)
+
+
+@wp.func
+def count_gain(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, given: Real, block: int, worker: int
+):
+    """Count what a chosen tree gains beyond the energy that it is given, and choose it only where that is too much."""
+    kinetic = work.motion_sums[2 * END * tree + END + KINETIC, worker]
+    zero = kinetic - kinetic
+    most = most_gain(model, work, tree, worker)
+    room = room_to_gain(model, state, work, tree, block, worker)
+    chosen = work.tree_chosen[tree, worker]
+    gain = state.energy_gain[tree, block]
+    counted = minimum(maximum(gain + minimum(kinetic - given, room), zero), most)
+    keeps = maximum(state.failure[0, block], real(1.0, chosen) - chosen)
+    state.energy_gain[tree, block] = where_positive(keeps, gain, counted)
+    work.tree_chosen[tree, worker] = where_positive(kinetic - given - room, chosen, zero)
+    return given + where_positive(chosen, room, zero)
+
+
+@wp.func
+def limit_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Have later steps expect no more of trees whose velocities are changed than these have been accelerated by."""
+    for dof in range(model.dof_count):
+        chosen = work.tree_chosen[model.link_tree[model.dof_link[dof]], worker]
+        if any_positive(chosen):
+            v = velocity_before(model, state, dof, block)
+            smooth = state.smooth_acceleration[dof, block]
+            limited = nearer((work.v[dof, worker] - v) / h, smooth)
+            state.smooth_acceleration[dof, block] = where_positive(chosen, limited, smooth)
+            if model.driven == 1:
+                change = state.acceleration_change[dof, block]
+                state.acceleration_change[dof, block] = where_positive(chosen, change - change, change)
+
+
+@wp.func
+def velocity_before(model: ModelArrays, state: StateArrays, dof: int, block: int):
+    """The velocity of a dof at the start of a step, which is still in the state."""
+    if dof < model.root_dofs:
+        return state.root_velocity[dof, block]
+    return state.joint_velocity[dof - model.root_dofs, block]
 
 
 @wp.func
@@ -148,6 +272,7 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
             if model.tree_is_summed[tree] == 1 and model.tree_island[tree] == island:
                 pushed = where_positive(work.tree_pushed[tree, worker], one, zero)
                 own = kinetic_energy_given(model, state, work, tree, block, worker, h)
+                own = own + work.tree_inner_work[tree, worker]
                 given = own + work.tree_work[tree, worker]
                 before = before + pushed * own
                 if model.tree_is_guarded[tree] == 1:
@@ -188,10 +313,10 @@ def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays
 
 
 @wp.func
-def largest_rate(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
-    """The largest angular velocity of a dof of a tree at the end of a step."""
+def largest_rate(model: ModelArrays, work: WorkArrays, rates: Array, tree: int, worker: int):
+    """The largest of the angular velocities of the dofs of a tree."""
     largest = real(0.0, work.v[0, worker])
     for dof in range(model.dof_count):
         if model.dof_is_linear[dof] == 0 and model.link_tree[model.dof_link[dof]] == tree:
-            largest = maximum(largest, absolute(work.v[dof, worker]))
+            largest = maximum(largest, absolute(rates[dof, worker]))
     return largest
