@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import warp_artic as wa
+from tests.meshes import equilibria
 from warp_artic.meshes import adjoint, elastic, equilibrium, tendon_plan, tendons
 from warp_artic.sim.run import begin
 
@@ -17,7 +18,7 @@ HAVE_DEVICES = (
     adjoint.DeformedInverse.__init__,
     elastic.ElasticMesh.__init__,
     equilibrium.mesh_with_tendons,
-    equilibrium.solve_equilibrium,
+    equilibria.solve_equilibrium,
     tendon_plan.plan_deformed_tendons,
     tendon_plan.plan_tendons,
     tendons.MeshTendons.__init__,

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cuda_emulation.emulate import ORDERS, EmulationError, emulated_cuda
 from tests.meshes.bodies import LAWS, bar, random_points
+from tests.meshes.equilibria import solve_equilibrium
 from tests.meshes.test_elastic import evaluate
 from tests.meshes.test_node_contacts import cube, fall, floor, obstacle
 from tests.sim.bodies_on_links import block, on_block, simulate
@@ -16,7 +17,6 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.shape import ShapeKind
 from warp_artic.meshes.elastic import ElasticMesh
-from warp_artic.meshes.equilibrium import solve_equilibrium
 from warp_artic.meshes.newton import NewtonOptions
 
 WITH_BARRIERS = {"assemble", "add_nodes", "prepare", "solve"}

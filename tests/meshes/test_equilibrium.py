@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from tests.meshes.bodies import LAWS, bar
+from tests.meshes.equilibria import solve_equilibrium
 from tests.meshes.exact_potential import exact_potential
 from warp_artic import DescriptionError
 from warp_artic.description.elastic_body import ElasticLaw
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon, TensionLaw, WorldPoint
-from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, solve_equilibrium, weights
+from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, weights
 from warp_artic.meshes.newton import NewtonOptions
 
 EXACT = NewtonOptions(tolerance=1e-13)

@@ -17,12 +17,12 @@ from tests.meshes.tendon_bodies import (
     random_body,
     some_tendons,
 )
+from tests.meshes.tendon_matrices import force_matrix, hessian_matrix
 from tests.oracles import tendons as oracle
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import quaternion_from_rotation_vector
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.block_values import block_values
-from warp_artic.meshes.tendon_matrices import force_matrix, hessian_matrix
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import mesh_types
 
@@ -73,7 +73,8 @@ def full_hessian(tendons, blocks):
     nodes, dim = tendons.body.points.shape
     hessian = np.zeros((nodes, dim, nodes, dim))
     for number in range(len(tendons.tendons)):
-        points = tendons.points_of(number)
+        start, end = tendons.paths.column_start[number : number + 2]
+        points = tendons.paths.column_point[start:end]
         for a, i in enumerate(points):
             for b, j in enumerate(points):
                 if i < nodes and j < nodes:

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 
 from tests.meshes.bodies import bar
+from tests.meshes.equilibria import solve_equilibrium
 from tests.meshes.test_dynamics import tumbling
 from tests.meshes.test_elastic import dense
 from tests.meshes.test_equilibrium import clamped, pulled
@@ -23,7 +24,6 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.meshes.elastic import ElasticMesh
-from warp_artic.meshes.equilibrium import solve_equilibrium
 from warp_artic.sim.arrays.views import CONTROL, OUTPUTS, STATE
 from warp_artic.sim.elastic.node_masses import with_node_masses
 from warp_artic.sim.revise import revise

@@ -12,7 +12,6 @@ from warp_artic.sim.record.recording import Recording
 
 MOST_CONTACTS = 32
 """Of a frame: those with the largest forces are shown."""
-COLLIDER_OPACITY = 0.35
 FOLLOWED = 2.0
 """The camera follows where bodies travel by as many times their extent."""
 

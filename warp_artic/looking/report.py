@@ -39,16 +39,6 @@ SETTINGS = (
     "model_hash",
 )
 """Of the metadata of a recording, as they are listed."""
-REPEATED = (
-    "solver",
-    "position_iterations",
-    "velocity_iterations",
-    "integrator",
-    "precision",
-    "device",
-    "sleep_after",
-)
-"""Those that are options of `simulate`."""
 MOST_LISTED = 200
 """Findings that are listed of one rule."""
 BOXES = (

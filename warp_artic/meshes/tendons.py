@@ -1,7 +1,7 @@
 """The tendons of one elastic body on a device: lengths, energies, forces f = A tau, and Hessians.
 
 Source: Tendon Model, sections 1 and 2. `evaluate` places the tendons on the points of the environments; all else
-belongs to the last evaluation. `tendon_matrices` has A and H as sparse matrices.
+belongs to the last evaluation.
 """
 
 from __future__ import annotations
@@ -186,11 +186,6 @@ class MeshTendons:
         columns = self.shape.column.numpy()[:, on_nodes]
         matrices[:, self.paths.column_point[on_nodes], :, self.paths.column_tendon[on_nodes]] = columns.swapaxes(0, 1)
         return matrices.reshape(self.environments, nodes * dim, len(self.tendons))
-
-    def points_of(self, tendon: int) -> np.ndarray:
-        """The points of a tendon, ascending; those from N on are foreign. The order of its blocks."""
-        start, end = self.paths.column_start[tendon : tendon + 2]
-        return self.paths.column_point[start:end]
 
     def hessian_blocks(self, *, psd: bool = False) -> wp.array:
         """H_ij of each tendon between its points [N/m], shape (environments, tendons, n, n) of dim x dim matrices.

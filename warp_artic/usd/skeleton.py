@@ -71,12 +71,6 @@ class Skeleton:
         query = self._query.GetAnimQuery()
         return query.GetPrim() if query else None
 
-    @cached_property
-    def animated_joints(self) -> tuple[str, ...]:
-        """The joints of the animation, in its order."""
-        query = self._query.GetAnimQuery()
-        return tuple(map(str, query.GetJointOrder())) if query else ()
-
     def animation_codes(self) -> list[float]:
         """Time codes of the samples of joints in the animation, increasing."""
         query = self._query.GetAnimQuery()

@@ -1,7 +1,4 @@
-"""A and H of tendons as sparse matrices of Warp, over the nodes of all environments.
-
-They are apart from `tendons`: simulations need no such matrices, whose module takes 0.1 s to load.
-"""
+"""A and H of tendons as sparse matrices of Warp, over the nodes of all environments, as solvers are given them."""
 
 from __future__ import annotations
 
