@@ -264,6 +264,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         movers: Movers,
         acceleration: Rows,
         change: Rows,
+        input_change: Rows,
         smoothness: Rows,
     ):
         """Leave impacts out of the accelerations by which steps expect velocities, as steps leave out stops.
@@ -284,6 +285,8 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
                 acceleration[dof, column] = wp.clamp(found, wp.min(free, T(0.0)), wp.max(free, T(0.0)))
             for row in range(change.shape[0]):
                 change[row, column] = T(0.0)
+            for row in range(input_change.shape[0]):
+                input_change[row, column] = T(0.0)
             for row in range(smoothness.shape[0]):
                 smoothness[row, column] = T(0.0)
 

@@ -97,6 +97,8 @@ class Group:
     """Work spaces for launches that run at once, `arrays.work` first."""
     checked: dict[str, Field] = dataclass_field(default_factory=dict)
     """Controls, parameters and memory of steps that these check before they begin."""
+    pushed: list[bool] = dataclass_field(default_factory=list)
+    """Not empty where forces may have been given to links."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -152,6 +154,12 @@ class Group:
             place = WATCHED.index(name)
             self.arrays.model.watched[place : place + 1].fill_(1)
 
+    def push(self) -> None:
+        """Have steps look for changes of the forces that are given to links."""
+        if not self.pushed:
+            self.pushed.append(True)
+            self.arrays.model.pushed.fill_(1)
+
     @cached_property
     def first_values(self) -> dict[str, int]:
         """The number of a failure by the first row of each array that steps check, in the order of `ALLOWED`.
@@ -166,6 +174,8 @@ class Group:
 
     def check(self, name: str) -> None:
         """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""
+        if name == "link_external_force":
+            self.push()
         field = self.field(name)
         is_known = name not in ALLOWED or self.checked.get(name) is field
         if is_known or wp.get_device(self.columns.device).is_capturing:
@@ -261,6 +271,14 @@ def _build_group(
         name: _member_field(values, environments, columns)
         for name, values in initial_state(mechanisms, origins).items()
     }
+    base_moves = any(one.base_motion is not None for mechanism in mechanisms for one in mechanism.articulations)
+    inputs = {
+        "effort_before": tree.dof_count - tree.root_dofs,
+        "force_before": 6 * tree.link_count,
+        "base_before": 6 * base_moves,
+        "input_change": 2 * tree.dof_count + 1,
+    }
+    state |= {name: Field.zeros(rows * tree.moves_freely, columns) for name, rows in inputs.items()}
     state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
         name: _member_field(values, environments, columns) for name, values in initial_control(mechanisms).items()
@@ -289,6 +307,7 @@ def _build_group(
     )
     arrays.model.padding = arrays.padding.numbers
     arrays.model.sleep_steps = sleep_steps
+    arrays.model.base_moves = int(base_moves)
     fields = parameters, state, control, outputs
     group = Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
     arrays.model.first_position = group.first_values["root_pose"]

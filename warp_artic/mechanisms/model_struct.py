@@ -99,6 +99,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         "response_row": response_rows,
         **{name: table(tree) for family in FAMILIES for name, table in family.tables.items()},
         "watched": [0] * len(WATCHED),
+        "pushed": [0],
         "shared_dofs": shared_dofs(tree).ravel() if dense_rows else (),
     }
     for name, values in tables.items():

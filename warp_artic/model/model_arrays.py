@@ -41,6 +41,7 @@ SWITCHES = {
     "is_dual": "whether numbers are dual",
     "restarts": "whether any island has rows that look at accelerations",
     "free_motion": "whether any island moves freely: only weights, stops and drag act on it",
+    "base_moves": "whether a body that is moved from outside carries it",
     "guards_trees": "whether any tree is guarded, `solver.violent_trees`",
     "guards_impacts": "whether the impacts of any are guarded too",
     "driven": "whether a spring or a damper acts on any dof",
@@ -125,6 +126,7 @@ ROWS = {
 
 WATCHED = {
     "watched": "whether changes of an array wake trees, `phases.sleep`",
+    "pushed": "whether anybody may have given forces to links, `solver.held_inputs`",
     "given": "how many rows a user may write to, and the number of a failure for each, `phases.given_values`",
 }
 """Tables of arrays that a user may write to."""

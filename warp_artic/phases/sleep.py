@@ -210,6 +210,8 @@ def forget_accelerations(model: ModelArrays, state: StateArrays, block: int, cho
         clear(state.smooth_acceleration, dof, block, chosen)
         clear(state.acceleration_change, dof, block, chosen)
         clear(state.acceleration_change, dofs + dof, block, chosen)
+    for row in range(model.free_motion * (2 * dofs + 1)):
+        clear(state.input_change, row, block, chosen)
     for row in range(2 * model.island_count):
         clear(state.smoothness, row, block, chosen)
     clear(state.started, 0, block, chosen)

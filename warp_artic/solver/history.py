@@ -10,9 +10,9 @@ Where drives or viscous friction act, positions are left alone and
     v_M = v + h (a / 2 + 3 a' / 8),   |a'| at most |a| / 2:
 while drives settle, accelerations decay over many steps, and a alone would lag behind for all of them. Where loop
 joints act too, a alone gives v_M: with a' the energy of a four-bar linkage drifts by 9 % in 10 s at 240 Hz, else 0.7 %.
-f is zero where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
+f is zero where the accelerations are not on a smooth curve: after a start or an impact, and in whips
 that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
-bodies. Each island of a mechanism has its own f.
+bodies. Each island of a mechanism has its own f. Where inputs change, a is with those of this step (`held_inputs`).
 """
 
 import warp as wp
@@ -66,6 +66,13 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
             work.acceleration_history[dofs + dof, worker] = state.acceleration_change[dof, block]
         if model.free_motion == 1:
             work.acceleration_history[2 * dofs + dof, worker] = state.acceleration_change[dofs + dof, block]
+    has_changed = bool(False)
+    if model.free_motion == 1:
+        has_changed = inputs_have_changed(model, state, block)
+        if has_changed:
+            tables = 5
+            for row in range(2 * dofs):
+                work.acceleration_history[3 * dofs + row, worker] = state.input_change[row, block]
     if model.finite_rotations > 0:
         turn_rates(model, work, work.acceleration_history, tables, block, worker, h)
     half = real(0.5, h)
@@ -78,6 +85,9 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
             dof = island_dof(model, k)
             v = work.v[dof, worker]
             a = work.acceleration_history[dof, worker]
+            if is_free == 1 and has_changed:
+                a = a + work.acceleration_history[4 * dofs + dof, worker]
+                work.acceleration_history[dof, worker] = a
             moved = half * v
             expected = v + h * half * a
             if is_free == 1:
@@ -93,6 +103,12 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
                 expected = expected + bent * maximum(neg(most), change)
             work.v_next[dof, worker] = moved
             work.u[dof, worker] = expected
+
+
+@wp.func
+def inputs_have_changed(model: ModelArrays, state: StateArrays, block: int):
+    """Whether held inputs have changed anywhere in the step before, or are expected to go on."""
+    return model.is_dual == 1 or any_positive(state.input_change[2 * model.dof_count, block])
 
 
 @wp.func

@@ -57,6 +57,7 @@ from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.closed_energy import keep_energies, note_acting_rows, note_start
 from warp_artic.solver.closed_start import close_start
 from warp_artic.solver.energy_projection import project_energy
+from warp_artic.solver.held_inputs import take_inputs
 from warp_artic.solver.history import (
     compare_accelerations,
     correct_end,
@@ -98,7 +99,7 @@ def step_block(
     for substep in range(plan.substeps):
         solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
         observe(model, state, control, work, forces, block, worker, h_sub, h, plan, substep)
-        move(model, state, work, block, worker, h_sub, h, plan, substep)
+        move(model, state, control, work, block, worker, h_sub, h, plan, substep)
     if model.held_positions > 0:
         close_loops(model, state, work, forces, block, worker, h, plan, solver)
     keep_invariants(model, state, control, work, forces, block, worker, h, plan)
@@ -181,6 +182,7 @@ def observe(
 def move(
     model: ModelArrays,
     state: StateArrays,
+    control: ControlArrays,
     work: WorkArrays,
     block: int,
     worker: int,
@@ -195,6 +197,7 @@ def move(
         land_on_limits(model, work, block, worker, h_sub)
     is_corrected = plan.has_middle == 1 and model.free_motion == 1 and plan.substeps == 1
     if is_corrected:
+        take_inputs(model, state, control, work, block, worker)
         compare_accelerations(model, state, work, block, worker)
         correct_end(model, state, work, block, worker, h)
     leads = model.contact_count > 0 and plan.has_middle == 1

@@ -38,6 +38,13 @@ ROOT_MOTION = ("root_pose", "root_velocity")
 LINK_MOTION = ("link_pose", "link_velocity")
 MASS_PROPERTIES = {"link_center": 3, "link_inertia": 6}
 """What `Simulation.set_mass_properties` writes of a link that is no floating root, by the rows of each link."""
+TABLES = (
+    ("smooth_acceleration", 0),
+    *((name, table) for name in ("acceleration_change", "input_change") for table in range(2)),
+)
+"""What steps remember by dofs: fields, and their tables."""
+INPUTS = {"effort_before": "joint_effort", "force_before": "link_external_force"}
+"""Fields of inputs of the step before, which are taken to be those of now."""
 SLACK = 1e-3
 """By how much a hinge may be outside of its limit that has come to it, and not be a turn on or back [rad]."""
 
@@ -63,6 +70,8 @@ def carry_over(old: Run, new: Run) -> None:
         for member, own in zip(new.members, stays):
             if own:
                 _take_all(parts.trees[new.scene.articulations[member.index].path], member)
+        for group in new.groups if any(group.pushed for group in old.groups) else ():
+            group.push()
         new.launches.pack()
         new.parameter_watch.accept()
         new.set_anew()
@@ -322,7 +331,9 @@ def _take_history(parts: Parts, new: Run, member: Member) -> None:
         sources.append((parts.roots[root.path], np.arange(6), np.arange(6)))
     for before, here, there in sources:
         count = before.group.tree.dof_count
-        for name, table in (("smooth_acceleration", 0), ("acceleration_change", 0), ("acceleration_change", 1)):
+        for name, table in TABLES:
+            if name == "input_change" and not (before.group.tree.moves_freely and member.group.tree.moves_freely):
+                continue
             values = _read_rows(before, name, table * count + before.dofs[here])
             _write_rows(member, name, table * dofs + member.dofs[there], values)
     known = _next_known(parts, tree)
@@ -332,6 +343,12 @@ def _take_history(parts: Parts, new: Run, member: Member) -> None:
         of_island = name in ("unresolved", "smoothness")
         here, there = (size * one.island * of_island for one in (owner, member))
         _write_rows(member, name, there + np.arange(size), _read_rows(owner, name, here + np.arange(size)))
+    if member.group.tree.moves_freely:
+        for name, control in INPUTS.items():
+            rows = np.arange(len(member.group.state[name].scalars))
+            _write_rows(member, name, rows, _read_rows(member, control, rows))
+        if owner.group.tree.moves_freely and all(one.group.arrays.model.base_moves for one in (owner, member)):
+            _write_rows(member, "base_before", np.arange(6), _read_rows(owner, "base_before", np.arange(6)))
 
 
 def _take_memory(old: Run, new: Run, members: list[Member]) -> None:

@@ -62,7 +62,8 @@ BODY_RANGES = {
     **dict.fromkeys(("points", "velocities", "end"), RANGES["joint_position"]),
     **dict.fromkeys(("failure", "clock"), RANGES["clock"]),
 }
-REMEMBERED = ("smooth_acceleration", "acceleration_change", "smoothness", "seen")
+INPUTS_BEFORE = ("effort_before", "force_before", "base_before", "input_change")
+REMEMBERED = ("smooth_acceleration", "acceleration_change", "smoothness", *INPUTS_BEFORE, "seen")
 """What steps remember: finite, but in environments that have stopped, where nobody reads it."""
 
 
@@ -114,6 +115,7 @@ def read_checkpoint(run: Run, path) -> None:
             if values.ndim == 2 and name in group.parameters:
                 group.expand_parameter(name)
             group.field(name).fill(values)
+        group.push()
     run.elastic.put(content)
     if run.islands:
         run.islands.put({name: content[name] for name in run.islands.NAMES})

@@ -2,12 +2,13 @@
 
 A mechanism with V velocities has V positions, or one more for each floating root, and V velocities. A step with a
 middle also reads the smooth accelerations a of the step before, in trees with drives their changes a', and in trees
-that move freely those of the changes, as `solver.history` says. Points of contact have impulses and velocities of the
-step before (`constraints.contact_memory`).
+that move freely those of the changes (`solver.history`), and the inputs (`solver.held_inputs`). Points of contact have
+impulses and velocities of the step before (`constraints.contact_memory`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from warp_artic.mechanisms.group import Group
 
 ACCELERATION, CHANGE = "smooth_acceleration", "acceleration_change"
+INPUTS, INPUT_CHANGE = {"effort_before": "joint_effort", "force_before": "link_external_force"}, "input_change"
+"""What steps read of the controls of the step before, and of what these have changed."""
 CONTACT_MEMORY = ("contact_impulse", "contact_velocity", "contact_bias")
 """What steps read of each point of contact in the step before, but for whether it was an impact."""
 
@@ -35,9 +38,10 @@ class StateField:
         return self.place.stop - self.place.start
 
 
-def state_fields(group: Group, integrator: str) -> list[StateField]:
+def state_fields(group: Group, integrator: str, by: Iterable[str]) -> list[StateField]:
     """All of the state of a group that steps depend on in a smooth way; rows without directions come last.
 
+    Controls of the step before are only what they are by themselves: they count where derivatives are `by` them.
     Friction in proportion to the load reads accelerations in any step. How smooth they were, steps only choose by.
     Changes have no directions where joints have one axis: then they follow (`AccelerationChanges`).
     """
@@ -46,6 +50,10 @@ def state_fields(group: Group, integrator: str) -> list[StateField]:
     tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
     counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
     counts |= {name: 3 * tree.kinds["contact"] for name in CONTACT_MEMORY}
+    if tables == 3:
+        inputs = {"effort_before": joints, "force_before": 6 * tree.link_count}
+        counts |= {name: rows for name, rows in inputs.items() if INPUTS[name] in by}
+        counts[INPUT_CHANGE] = 2 * tree.dof_count
     counts[ACCELERATION] = tree.dof_count * min(tables, 1)
     counts[CHANGE] = tree.dof_count * max(tables - 1, 0)
     follows = tables == 2 and model.finite_rotations == 0 and model.load_friction == 0

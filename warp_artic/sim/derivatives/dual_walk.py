@@ -4,7 +4,8 @@ A_t^T lambda is by a step of dual numbers along each number of the state, of whi
 Mechanisms do not see each other and share directions. What a step does not read of what is remembered is left out, and
 where drives act on joints with one axis, what it reads of changes of accelerations follows from what it reads of these.
 With V velocities that is 2 V directions for each step without a middle, 3 V with one, where joints have several
-rotations and drives 4 V, and 5 V where nothing but forces of links acts on the motion.
+rotations and drives 4 V, and 7 V where nothing but forces of links acts on the motion, with one more for each given
+force that the gradient is by.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class DualWalk:
         self._kept: dict[int, Held] = {}
         self._steering = Steering(run, controls)
         self._layouts = {name: list(layouts(run, name)) for name in MOTION}
-        self._fields = [state_fields(group, run.settings.integrator) for group in run.groups]
+        self._names = [one.name for one in by]
+        self._fields = [state_fields(group, run.settings.integrator, self._names) for group in run.groups]
         self._own = [max(field.place.stop for field in fields if field.has_directions) for fields in self._fields]
         """Directions of the state of each group, which groups and mechanisms share."""
         self._first = max(self._own)
@@ -80,7 +82,7 @@ class DualWalk:
             np.zeros((fields[-1].place.stop, group.columns.count)) for fields, group in zip(self._fields, run.groups)
         ]
         self._add(adjoint, sources, self._steps)
-        twin = twin_of(run, self._directions, [one.name for one in self._by])
+        twin = twin_of(run, self._directions, self._names)
         for start in sorted(self._kept, reverse=True):
             states = self._states_from(start)
             for number in reversed(range(start, start + len(states))):

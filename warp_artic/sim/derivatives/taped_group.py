@@ -70,7 +70,7 @@ class TapedGroup:
         self._place, self._twin = place, twin
         group, other = run.groups[place], twin.groups[place]
         self._columns = columns = group.columns
-        fields = {one.name: one.place for one in state_fields(group, run.settings.integrator)}
+        fields = {one.name: one.place for one in state_fields(group, run.settings.integrator, by)}
         slopes = max(own.stop for own in fields.values())
         self.first_of = {name: own.start for name, own in fields.items()}
         """Of the rows of each field, among slopes by the state or among those by other numbers."""

@@ -109,7 +109,8 @@ class TrialSteps:
                 self._copy(field, own.parameters[name]).launch()
         for copy in self._copies:
             copy.launch()
-        wp.copy(own.arrays.model.watched, given.arrays.model.watched)
+        for name in ("watched", "pushed"):
+            wp.copy(getattr(own.arrays.model, name), getattr(given.arrays.model, name))
         environments = given.environments
         inputs = [self._links, self._sizes, environments, own.field("link_external_force").scalars]
         wp.launch(self._disturb, dim=(environments, self.copies - 1), inputs=inputs, device=self._device)

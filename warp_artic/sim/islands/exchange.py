@@ -119,7 +119,7 @@ class Exchange:
         """Leave impacts out of the accelerations that mechanisms with joints expect in the next step."""
         layout = self._layout
         for part in self._trees:
-            names = ("smooth_acceleration", "acceleration_change", "smoothness")
+            names = ("smooth_acceleration", "acceleration_change", "input_change", "smoothness")
             inputs = [part.mover_columns, part.mover_numbers, part.own_bodies, self._h, layout.bodies, layout.movers]
             inputs += [part.group.field(name).scalars for name in names]
             self._launch(self._kernels.keep_accelerations, part.mover_columns, inputs)

@@ -94,6 +94,8 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
         run.idle.forbid()
     for name in bases.names if sleep_steps else ():
         run.parameter_watch.add(name)
+    for group in islands.groups if islands else ():
+        group.push()
     if elastic.is_coupled:
         open_array(run, "link_external_force")
     run.tracks = TargetTracks(scene, members, elastic.bodies, partial(open_array, run))
