@@ -1,5 +1,6 @@
 """What is written to controls and parameters on the device and is not allowed stops its environment, by name."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -390,11 +391,12 @@ def test_a_mass_that_leaves_a_mobility_unknown_stops_its_environment():
     simulation.step(2)
     before = simulation.snapshot()
     wanted = simulation.record(1, forces=True)
-    mass = simulation.parameters.link_mass.numpy().copy()
+    masses = simulation.parameters.link_mass.numpy().copy()
     stopped = []
-    for heavy in (1e29, 1e30, 3e30, 1e31, 3e31, 1e32):
+    for link, heavy in itertools.product((3, 10), (1e29, 1e30, 3e30, 1e31, 3e31, 1e32)):
         simulation.apply(before)
-        mass[10, 1] = heavy
+        mass = masses.copy()
+        mass[link, 1] = heavy
         simulation.parameters.link_mass = mass
         found = simulation.record(1, forces=True)
         stopped += simulation.failures()

@@ -9,12 +9,10 @@ import warp as wp
 from warp_artic.constraints.rotation_coordinates import limit_at, limit_value, set_rotation_jacobian, start_rotation
 from warp_artic.constraints.rows import (
     RECOVERY,
-    TANGENT,
     add_responses,
     prepare_response,
     row_response,
     row_velocity,
-    start_rate,
 )
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -63,29 +61,6 @@ def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
         move_masked(model, work, block, worker)
         passes += 1
-    for row in range(model.row_count - model.rotation_rows, model.row_count):
-        stop_at_limit(model, work, row, block, worker)
-
-
-@wp.func
-def stop_at_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
-    """Take the velocity with which a joint leads on beyond a limit of finite rotations that has stopped it.
-
-    What an impact late in a step has left is so taken when it is, as in loop joints; not where bodies may touch
-    something, as contacts would not take part.
-    """
-    z = work.impulse[row, worker]
-    if any_positive(absolute(z)):
-        zero = z - z
-        linearize_limit(model, work, row, block, worker)
-        y, size = start_rate(model, work, row, worker)
-        on = where_positive(z, minimum(y, zero), where_positive(neg(z), maximum(y, zero), zero))
-        on = where_positive(absolute(on) - real(TANGENT, z) * size, on, zero)
-        on = where_positive(work.is_near[model.row_island[row], worker], zero, on)
-        if any_positive(absolute(on)):
-            prepare_response(model, work, row, worker)
-            work.smooth[row, worker] = neg(on) / row_response(model, work, row, worker)
-            add_responses(model, work, work.smooth, row, row + 1, work.v, worker)
 
 
 @wp.func

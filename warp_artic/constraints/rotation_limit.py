@@ -8,8 +8,8 @@ An angle of an elliptic cone counts as its share of the largest one in its direc
 The weight w is a half. Where bodies of an island may touch something it is one: contacts have all dofs move alike, with
 the largest of their weights, and limits that follow another path would be passed, and taken back against contacts.
 There J stays that of the middle, and what slides loses energy in proportion to h.
-What is beyond a limit after a step is taken back in `limit_projection`, elsewhere with the velocity that leads on, and
-of a violated limit a part, no faster than velocity limits of the dofs allow along the shortest way back.
+What is beyond a limit after a step is taken back in `limit_projection`, and of a violated limit a part, no faster than
+velocity limits of the dofs allow along the shortest way back.
 """
 
 import warp as wp

@@ -29,6 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import cross
 from warp_artic.model.arrays import (
+    Array,
     ControlArrays,
     ModelArrays,
     StateArrays,
@@ -68,10 +69,10 @@ def take_inputs(
                 e = work.acceleration_history[4 * dofs + dof, worker]
             work.acceleration_history[dof, worker] = work.acceleration_history[dof, worker] + (d - e)
             e = nearer(d, d_before)
-            state.input_change[dof, block] = d
-            state.input_change[dofs + dof, block] = e
+            keep(state.input_change, dof, d, state.failure[0, block], block)
+            keep(state.input_change, dofs + dof, e, state.failure[0, block], block)
             total = total + absolute(d) + absolute(e)
-        state.input_change[2 * dofs, block] = total
+        keep(state.input_change, 2 * dofs, total, state.failure[0, block], block)
 
 
 @wp.func
@@ -92,13 +93,20 @@ def input_change(model: ModelArrays, state: StateArrays, control: ControlArrays,
 @wp.func
 def keep_inputs(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
     """Write the inputs to the state."""
+    failed = state.failure[0, block]
     for item in range(model.dof_count - model.root_dofs):
-        state.effort_before[item, block] = control.joint_effort[item, block]
+        keep(state.effort_before, item, control.joint_effort[item, block], failed, block)
     for row in range(6 * model.link_count):
-        state.force_before[row, block] = control.link_external_force[row, block]
+        keep(state.force_before, row, control.link_external_force[row, block], failed, block)
     if model.base_moves == 1:
         for row in range(6):
-            state.base_before[row, block] = model.base[BASE_ANGULAR_RATE + row, block]
+            keep(state.base_before, row, model.base[BASE_ANGULAR_RATE + row, block], failed, block)
+
+
+@wp.func
+def keep(values: Array, row: int, value: Real, failed: Real, block: int):
+    """Write a value of the state, but in environments that have failed."""
+    values[row, block] = where_positive(failed, values[row, block], value)
 
 
 @wp.func

@@ -172,7 +172,7 @@ def keep_tree_energies(
             if model.tree_is_guarded[tree] == 1:
                 is_free = is_only_touched(model, control, work, tree, block, worker)
                 left = energy_left(model, state, work, tree, is_free, block, worker, h)
-                left = left + room_to_gain(model, state, work, tree, block, worker)
+                left = left + room_to_gain(model, state, work, tree, left, block, worker)
                 stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
                 if model.tree_is_acted[tree] == 0:
                     stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
@@ -201,17 +201,18 @@ def keep_tree_energies(
 
 
 @wp.func
-def most_gain(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
-    """What energy a tree that is acted on may gain in all, zero of others."""
-    kinetic = work.motion_sums[2 * END * tree + KINETIC, worker]
-    return real(GAIN, kinetic) * kinetic * real(float(model.tree_is_acted[tree]), kinetic)
+def most_gain(model: ModelArrays, work: WorkArrays, tree: int, given: Real, worker: int):
+    """What energy a tree that is acted on may gain in all, of what it has or is given; zero of others."""
+    kinetic = maximum(work.motion_sums[2 * END * tree + KINETIC, worker], given)
+    return real(GAIN, given) * kinetic * real(float(model.tree_is_acted[tree]), given)
 
 
 @wp.func
-def room_to_gain(model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, block: int, worker: int):
+def room_to_gain(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, given: Real, block: int, worker: int
+):
     """What energy a tree may still gain."""
-    room = most_gain(model, work, tree, worker) - state.energy_gain[tree, block]
-    return maximum(room, room - room)
+    return maximum(most_gain(model, work, tree, given, worker) - state.energy_gain[tree, block], given - given)
 
 
 @wp.func
@@ -221,8 +222,8 @@ def count_gain(
     """Count what a chosen tree gains beyond the energy that it is given, and choose it only where that is too much."""
     kinetic = work.motion_sums[2 * END * tree + END + KINETIC, worker]
     zero = kinetic - kinetic
-    most = most_gain(model, work, tree, worker)
-    room = room_to_gain(model, state, work, tree, block, worker)
+    most = most_gain(model, work, tree, given, worker)
+    room = room_to_gain(model, state, work, tree, given, block, worker)
     chosen = work.tree_chosen[tree, worker]
     gain = state.energy_gain[tree, block]
     counted = minimum(maximum(gain + minimum(kinetic - given, room), zero), most)
