@@ -34,11 +34,10 @@ from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 
 SETTLED = wp.constant(1e-6)
-"""What a limit may be missed by in single precision [rad]."""
-
+"""What a limit may be missed by [rad or m]."""
 
 EXACT = wp.constant(1e-12)
-"""The same in double precision."""
+"""The same of finite rotations in double precision [rad]."""
 
 
 HOLDS = wp.constant(6)
@@ -145,7 +144,10 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
         left = violation_left(model, work, row, block, worker, h, is_last)
         over = y - upper - left
         under = lower - y - left
-        passed = maximum(over, under) - settled
+        missed = settled
+        if row < model.row_count - model.rotation_rows:
+            missed = real(SETTLED, h)
+        passed = maximum(over, under) - missed
         if any_positive(passed):
             if not found:
                 for k in range(model.dof_count):
