@@ -60,6 +60,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.free_motion = int(tree.moves_freely)
     struct.guards_trees = int(any(tree.part_is_guarded))
     struct.guards_impacts = int(any(tree.part_guards_impacts))
+    struct.watched_dofs = len(_watched_dofs(tree))
     struct.driven = int(tree.is_driven)
     struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
     struct.speed_limits = tree.speed_limit_count
@@ -141,6 +142,7 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "tree_is_guarded": [int(guarded) for guarded in tree.part_is_guarded],
         "tree_is_acted": [int(acted) for acted in tree.part_is_acted],
         "tree_guards_impacts": [int(guarded) for guarded in tree.part_guards_impacts],
+        "watched_dof": _watched_dofs(tree),
         "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
         "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
         "island_dof": list(np.argsort(dof_island, kind="stable")),
@@ -155,6 +157,16 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "dof_island": dof_island,
         "row_island": row_island,
     }
+
+
+def _watched_dofs(tree: Tree) -> list[int]:
+    """The dofs whose angular velocity tells whether a tree that is acted on turns far in a step."""
+    parts = [tree.part_of_link[tree.link_of_dof[dof]] for dof in range(tree.dof_count)]
+    return [
+        dof
+        for dof, part in enumerate(parts)
+        if tree.part_is_guarded[part] and tree.part_is_acted[part] and not tree.dof_is_linear[dof]
+    ]
 
 
 def _tendon_places(tree: Tree) -> list[int]:

@@ -159,14 +159,17 @@ class Tree:
 
     @cached_property
     def part_is_guarded(self) -> tuple[bool, ...]:
-        """Of each articulation whether it has joints, and no row but contacts closes it or joins it with others."""
+        """Of each articulation with joints whether it may touch or is acted on, and only contacts close or join it."""
         has_joints = {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
         for row in self.rows:
             parts = self._parts_of(row)
             traits = row.family.traits
             if not traits & FROM_OUTSIDE and (len(parts) > 1 or traits & (HOLDS_POSITIONS | RETURNS)):
                 has_joints -= parts
-        return tuple(number in has_joints and not part.is_pulled for number, part in enumerate(self.parts))
+        return tuple(
+            number in has_joints and not part.is_pulled and (self.part_is_acted[number] or number in self._touching)
+            for number, part in enumerate(self.parts)
+        )
 
     @cached_property
     def part_is_acted(self) -> tuple[bool, ...]:
@@ -180,11 +183,12 @@ class Tree:
     @cached_property
     def part_guards_impacts(self) -> tuple[bool, ...]:
         """Of each articulation whether it is guarded, and only weights, stops, drag and contacts may act on it."""
-        touching = {part for row in self.rows if row.family.traits & FROM_OUTSIDE for part in self._parts_of(row)}
-        return tuple(
-            guarded and not acted and number in touching
-            for number, (guarded, acted) in enumerate(zip(self.part_is_guarded, self.part_is_acted))
-        )
+        return tuple(guarded and not acted for guarded, acted in zip(self.part_is_guarded, self.part_is_acted))
+
+    @cached_property
+    def _touching(self) -> set[int]:
+        """The articulations that may touch something."""
+        return {part for row in self.rows if row.family.traits & FROM_OUTSIDE for part in self._parts_of(row)}
 
     def _parts_of(self, row: Row) -> set[int]:
         """The articulations that a row acts on."""

@@ -18,6 +18,7 @@ COUNTS = {
     "tying_rows": "rows of positions that hold, and of mimic joints",
     "pushing_rows": "rows whose forces act on links at points",
     "rotation_rows": "limits of joints with several rotations; they come last",
+    "watched_dofs": "dofs in `watched_dof`",
     "rotation_drives": "joints with several rotations and a drive",
     "finite_rotations": "joints with two or three free rotations",
     "swing_joints": "joints with two free rotations",
@@ -58,6 +59,7 @@ TREES = {
     "tree_is_guarded": "whether it has joints, and no row but contacts joins it with others or closes it",
     "tree_is_acted": "whether more than weights, stops, drag and contacts acts on it",
     "tree_guards_impacts": "whether it is guarded, may touch and is not acted on",
+    "watched_dof": "the angular dofs of guarded trees that are acted on",
     "link_tree": "the tree of a link",
 }
 """Tables of trees."""

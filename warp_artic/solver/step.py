@@ -72,7 +72,7 @@ from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
 from warp_artic.solver.violent_spin import keep_spins, note_impulses
-from warp_artic.solver.violent_trees import begin_trees, keep_tree_energies, watch_trees
+from warp_artic.solver.violent_trees import any_watched, begin_trees, keep_tree_energies, watch_trees
 
 
 @wp.func
@@ -140,7 +140,7 @@ def begin_step(
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     if model.free_motion == 1:
         begin_watch(model, state, work, block, worker)
-    if model.guards_trees == 1:
+    if model.guards_impacts == 1:
         begin_trees(model, work, worker)
     if model.load_friction == 1:
         set_joint_loads(model, state, control, work, block, worker)
@@ -174,7 +174,7 @@ def observe(
     if model.free_motion == 1:
         watch_rows(model, work, block, worker, h)
     if model.guards_trees == 1:
-        watch_trees(model, work, block, worker, h_sub, h)
+        watch_trees(model, work, block, worker, h_sub, h, substep)
     keep_smooth_acceleration(model, state, work, block, worker, h_sub, substep, plan.substeps)
 
 
@@ -236,7 +236,7 @@ def keep_invariants(
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:
         keep_spins(model, state, control, work, block, worker, h)
-    if model.guards_trees == 1:
+    if model.guards_trees == 1 and any_watched(model, work, worker):
         keep_tree_energies(model, state, control, work, block, worker, h)
     is_watched = model.free_motion == 1
     for is_turned in range(1 + int(model.swing_joints > 0)):

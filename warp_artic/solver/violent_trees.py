@@ -65,7 +65,6 @@ def begin_trees(model: ModelArrays, work: WorkArrays, worker: int):
         work.tree_stopped[tree, worker] = zero
         work.tree_work[tree, worker] = zero
         work.tree_inner_work[tree, worker] = zero
-        work.tree_watched[tree, worker] = real(1.0, zero)
         work.tree_hit[tree, worker] = zero
         for k in range(3 * tree, 3 * tree + 3):
             work.tree_arm[k, worker] = zero
@@ -74,27 +73,38 @@ def begin_trees(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def watch_trees(model: ModelArrays, work: WorkArrays, block: int, worker: int, h_sub: Real, h: Real):
+def watch_trees(model: ModelArrays, work: WorkArrays, block: int, worker: int, h_sub: Real, h: Real, substep: int):
     """After a substep of a step of h: add what rows and joints do to trees, where it is needed."""
-    if find_watched(model, work, worker, h) or model.guards_impacts == 1:
+    is_violent = find_watched(model, work, worker, h, substep)
+    if is_violent or model.guards_impacts == 1:
+        if substep == 0 and model.guards_impacts == 0:
+            begin_trees(model, work, worker)
         add_rows(model, work, worker)
         if model.driven == 1:
             add_joint_work(model, work, block, worker, h_sub)
 
 
 @wp.func
-def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
-    """Write which trees need it, those whose impacts are guarded always; says whether there are any."""
+def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real, substep: int):
+    """Write which trees have needed it in all substeps, those whose impacts are guarded always; says if others do."""
     zero = real(0.0, h)
     one = real(1.0, h)
+    largest = zero
+    for k in range(model.watched_dofs):
+        largest = maximum(largest, absolute(work.v_next[model.watched_dof[k], worker]))
+    is_violent = any_positive(h * h * largest * largest - real(VIOLENT, h))
     found = bool(False)
     for tree in range(model.tree_count):
-        if model.tree_is_guarded[tree] == 1 and model.tree_guards_impacts[tree] == 0:
+        watched = zero
+        if model.tree_guards_impacts[tree] == 1:
+            watched = one
+        elif is_violent and model.tree_is_guarded[tree] == 1:
             turned = h * largest_rate(model, work, work.v_next, tree, worker)
             watched = where_positive(turned * turned - real(VIOLENT, h), one, zero)
-            watched = minimum(work.tree_watched[tree, worker], watched)
-            work.tree_watched[tree, worker] = watched
+            if substep > 0:
+                watched = minimum(work.tree_watched[tree, worker], watched)
             found = found or any_positive(watched)
+        work.tree_watched[tree, worker] = watched
     return found
 
 
@@ -139,6 +149,15 @@ def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
+def any_watched(model: ModelArrays, work: WorkArrays, worker: int):
+    """Whether any tree may have to be changed."""
+    found = bool(False)
+    for tree in range(model.tree_count):
+        found = found or any_positive(work.tree_watched[tree, worker])
+    return found
+
+
+@wp.func
 def keep_tree_energies(
     model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
 ):
@@ -150,7 +169,7 @@ def keep_tree_energies(
     is_violent = bool(False)
     for tree in range(model.tree_count):
         work.tree_chosen[tree, worker] = zero
-        if model.tree_is_guarded[tree] == 1 and any_positive(work.tree_watched[tree, worker]):
+        if any_positive(work.tree_watched[tree, worker]):
             rate = largest_rate(model, work, work.v, tree, worker)
             violent = where_positive(h * h * rate * rate - real(VIOLENT, h), one, zero)
             if model.island_moves_freely[model.tree_island[tree]] == 1:
