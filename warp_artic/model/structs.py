@@ -112,7 +112,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
             links=(table, ("link", "other")),
             all=(reals, (*CONTACTS, *CONTACT_WORK)),
         ),
-        # Records, environments of all articulations of the group, dofs; without entries where they are not kept.
+        # Records, dofs, environments of all articulations of the group; without entries where they are not kept.
         # Then addresses of rows of the state, and records of these; and what taped numbers do instead (`pull_back`).
         Kept=_struct(
             "Kept",

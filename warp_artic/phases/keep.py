@@ -1,4 +1,4 @@
-"""States of a record, kept by the step that ends with it:  kept[record, environment, dof] = q, v, or chosen rows."""
+"""States of a record, kept by the step that ends with it:  kept[record, dof, environment] = q, v, or chosen rows."""
 
 from functools import cache
 
@@ -17,15 +17,19 @@ def keep_state_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
 
     @wp.func_native(f"""
     typedef decltype(kept.data) Place;
-    for (int lane = 0; lane < {lanes}; ++lane) {{
-        const int environment = column * {lanes} + lane;
-        if (environment >= kept.shape[1])
-            break;
+    const int environment = column * {lanes};
+    const int count = kept.shape[2] - environment;
+    for (int dof = 0; dof < kept.shape[1]; ++dof) {{
+        const Place from = (Place)((const char*)values.data + dof * (wp::int64)values.strides[0]
+            + column * (wp::int64)values.strides[1]);
         Place to = (Place)((char*)kept.data + record * (wp::int64)kept.strides[0]
-            + environment * (wp::int64)kept.strides[1]);
-        const char* from = (const char*)values.data + column * (wp::int64)values.strides[1];
-        for (int dof = 0; dof < kept.shape[2]; ++dof)
-            to[dof] = ((Place)(from + dof * (wp::int64)values.strides[0]))[lane];
+            + dof * (wp::int64)kept.strides[1]) + environment;
+        if (count >= {lanes})
+            for (int lane = 0; lane < {lanes}; ++lane)
+                to[lane] = from[lane];
+        else
+            for (int lane = 0; lane < count; ++lane)
+                to[lane] = from[lane];
     }}""")
     def keep(kept: wp.array3d(dtype=S), record: int, column: int, values: wp.array2d(dtype=T)): ...
 

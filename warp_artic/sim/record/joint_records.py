@@ -25,7 +25,7 @@ class JointRecords:
 
     Args:
         run: To step.
-        kept: Arrays to fill by their names, shape (records, environments, dofs).
+        kept: Arrays to fill by their names, shape (records, environments, dofs), as `records_of_zeros` makes them.
         rows: For each group and each name, the dofs of the scene that its rows are, shape (members, rows).
     """
 
@@ -41,7 +41,8 @@ class JointRecords:
         run = self._run
         most = max(1, min(records, self._most, MOST_STEPS // every))
         if self._is_in_place():
-            own = {name: wp.array(values, device="cpu", copy=False) for name, values in self._kept.items()}
+            as_written = {name: values.swapaxes(1, 2) for name, values in self._kept.items()}
+            own = {name: wp.array(values, device="cpu", copy=False) for name, values in as_written.items()}
             structs = [self._struct(run.groups[0], own)]
             for done in range(0, records, most):
                 count = min(most, records - done)
@@ -74,7 +75,7 @@ class JointRecords:
     def _buffers(self, group: Group, rows: dict[str, np.ndarray], records: int) -> dict[str, wp.array]:
         scalar, count = group.columns.numbers.scalar, group.columns.count
         return {
-            name: wp.empty((records, count, rows[name].shape[1]), dtype=scalar, device=self._run.device)
+            name: wp.empty((records, rows[name].shape[1], count), dtype=scalar, device=self._run.device)
             for name in self._kept
         }
 
@@ -88,7 +89,8 @@ class JointRecords:
         """Write so many records where they belong."""
         for name, array in buffers.items():
             target, own = self._kept[name][first : first + count], rows[name]
-            values = array.numpy()[:count].reshape(count, len(own), self._run.environments, own.shape[1])
+            values = array.numpy()[:count].reshape(count, own.shape[1], len(own), self._run.environments)
+            values = values.transpose(0, 2, 3, 1)
             for member, columns in enumerate(own):
                 start = columns[0] if columns.size else 0
                 if np.array_equal(columns, np.arange(start, start + columns.size)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES,
 from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.island_contacts import IslandContactRecords
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
-from warp_artic.sim.record.large_pages import zeros_in_large_pages
+from warp_artic.sim.record.large_pages import records_of_zeros
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.layout import rows_of_mechanism
@@ -67,11 +67,10 @@ class Recorder:
         bodies = run.elastic.bodies
         self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
         counts = {"joint": len(run.names.joint), **{kind: len(names) for kind, names in run.names.entries.items()}}
+        scalars = [name for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility") if name in chosen]
         shapes = {
-            **{
-                name: (counts[kind_of(name)], size_of(name))[: 1 + (size_of(name) > 1)]
-                for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility")
-            },
+            "joint_position": (counts["joint"],),
+            **{name: (counts[kind_of(name)], size_of(name))[: 1 + (size_of(name) > 1)] for name in scalars},
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
             "link_pose": (L, 7),
             "link_velocity": (L, 6),
@@ -81,7 +80,7 @@ class Recorder:
             **dict.fromkeys(MESH_TENDONS, (len(run.names.mesh_tendon),)),
         }
         self._kept = {
-            name: zeros_in_large_pages((records, E, *(shape if name in chosen else (0, *shape[1:]))), dtype)
+            name: records_of_zeros(records, E, shape if name in chosen else (0, *shape[1:]), dtype)
             for name, shape in shapes.items()
             if name in chosen or name == "joint_position"
         }
@@ -89,8 +88,7 @@ class Recorder:
         self._is_reported = not chosen.isdisjoint(REPORTED)
         self._has_contacts = not chosen.isdisjoint(OF_CONTACTS)
         self._is_measured = "tendon_mobility" in chosen
-        scalars = tuple(name for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
-        links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
+        links = [name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen]
         self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
         self._collider_names = tuple(run.islands.colliders) if run.islands else ()
         self._touches = (
@@ -245,7 +243,7 @@ def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[s
 class _GroupReader:
     """Reads the arrays of a group as (environments, mechanisms, rows), or (environments, rows) of the only one."""
 
-    def __init__(self, run: Run, group: Group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
+    def __init__(self, run: Run, group: Group, scalars: Sequence[str], arrays: Sequence[str]):
         members, order = group.members, run.order
         self.rows = {
             name: np.array([rows_of_mechanism(order[ROWS[kind_of(name)]], one) for one in members]) for name in scalars

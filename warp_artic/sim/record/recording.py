@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 
 import numpy as np
 
@@ -244,14 +245,16 @@ class Recording:
         for name in NAMES:
             object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
         object.__setattr__(self, "time", np.asarray(self.time, float))
-        records = (self.time.size, *np.shape(self.joint_position)[1:2])
-        for name in SHAPES:
-            value = getattr(self, name)
-            object.__setattr__(self, name, _empty(self, name, records) if value is None else np.asarray(value))
-        for name, dtype in zip(LISTS, (np.int64, self.joint_position.dtype)):
-            value = getattr(self, name)
-            object.__setattr__(self, name, np.zeros((0, 0), dtype) if value is None else np.asarray(value))
-        _check_shapes(self)
+        given = [name for name in (*SHAPES, *LISTS) if getattr(self, name) is not None]
+        if "joint_position" not in given:
+            raise SettingsError("recording: joint_position is missing")
+        for name in given:
+            object.__setattr__(self, name, np.asarray(getattr(self, name)))
+        records = (self.time.size, *self.joint_position.shape[1:2])
+        for name, array in _empty_arrays(records, self.joint_position.dtype).items():
+            if name not in given:
+                object.__setattr__(self, name, array)
+        _check_shapes(self, [name for name in given if name in SHAPES])
         _check_lists(self)
 
     def __repr__(self) -> str:
@@ -384,16 +387,15 @@ class Recording:
         return dataclasses.replace(first, **values, **dict(zip(LISTS, lists)))
 
 
-def _empty(recording: Recording, name: str, records: tuple[int, ...]) -> np.ndarray:
-    """Records of a quantity without entries."""
-    if name not in OPTIONAL:
-        raise SettingsError(f"recording: {name} is missing")
-    _entries, *components = SHAPES[name]
-    return np.zeros((*records, 0, *components), np.asarray(recording.joint_position).dtype)
+@lru_cache(8)
+def _empty_arrays(records: tuple[int, ...], dtype: np.dtype) -> dict[str, np.ndarray]:
+    """Quantities without entries, which recordings of so many records and environments share."""
+    shapes = {name: np.zeros((*records, 0, *components), dtype) for name, (_entries, *components) in SHAPES.items()}
+    return shapes | {name: np.zeros((0, 0), kind) for name, kind in zip(LISTS, (np.int64, dtype))}
 
 
-def _check_shapes(recording: Recording) -> None:
-    """Refuse quantities whose shapes do not agree with the time and the names."""
+def _check_shapes(recording: Recording, names: Sequence[str]) -> None:
+    """Refuse quantities of these names whose shapes do not agree with the time and the names."""
     if recording.time.ndim != 1 or recording.time.size == 0:
         raise SettingsError(f"recording: time has shape {recording.time.shape}; one entry for each record is needed")
     if np.any(np.diff(recording.time) <= 0):
@@ -404,8 +406,8 @@ def _check_shapes(recording: Recording) -> None:
             "(records, environments, dofs) is needed"
         )
     records = (recording.time.size, recording.environment_count)
-    for name, trailing in SHAPES.items():
-        sizes = tuple(len(getattr(recording, size)) if isinstance(size, str) else size for size in trailing)
+    for name in names:
+        sizes = tuple(len(getattr(recording, size)) if isinstance(size, str) else size for size in SHAPES[name])
         found = getattr(recording, name).shape
         without_entries = found == (*records, 0, *sizes[1:])
         if found != (*records, *sizes) and not without_entries:
