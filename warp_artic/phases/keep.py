@@ -14,6 +14,8 @@ def keep_state_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
     `State` and `Kept` are the structs of the number type.
     """
     T, S, lanes = numbers.real, numbers.scalar, numbers.lanes
+    # Whole lanes go past the caches, which steps need; they are on CPUs only.
+    put = "__builtin_nontemporal_store(from[lane], to + lane)" if lanes > 1 else "to[lane] = from[lane]"
 
     @wp.func_native(f"""
     typedef decltype(kept.data) Place;
@@ -26,7 +28,7 @@ def keep_state_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
             + dof * (wp::int64)kept.strides[1]) + environment;
         if (count >= {lanes})
             for (int lane = 0; lane < {lanes}; ++lane)
-                to[lane] = from[lane];
+                {put};
         else
             for (int lane = 0; lane < count; ++lane)
                 to[lane] = from[lane];

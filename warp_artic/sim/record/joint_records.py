@@ -14,7 +14,7 @@ from warp_artic.sim.run.step import count_steps
 
 JOINT_STATES = ("joint_position", "joint_velocity")
 """What steps can keep."""
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 22
 """Of the records of a launch."""
 MOST_STEPS = 1000
 """Of a launch: an interrupt waits for its end."""

@@ -89,7 +89,10 @@ class Recorder:
         self._has_contacts = not chosen.isdisjoint(OF_CONTACTS)
         self._is_measured = "tendon_mobility" in chosen
         links = [name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen]
-        self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
+        read = (*scalars, *links)
+        if read not in run.readers:
+            run.readers[read] = [_GroupReader(run, group, scalars, links) for group in run.groups]
+        self._groups = run.readers[read]
         self._collider_names = tuple(run.islands.colliders) if run.islands else ()
         self._touches = (
             IslandContactRecords(run.islands, run.settings.dt) if run.islands and ISLANDS in chosen else None

@@ -98,6 +98,8 @@ class Run:
     """Arrays in which steps look for changes, which wake somebody."""
     array_rows: dict[tuple[str, int], Rows] = field(default_factory=dict)
     """Rows of arrays over several articulations, by what they are of and the components of each."""
+    readers: dict[tuple[str, ...], list] = field(default_factory=dict)
+    """What reads the groups for records, by the names of the arrays that it reads (`sim.record.recorder`)."""
     taped_twin: object = None
     """Its twin on taped numbers, kept from one gradient to the next (`sim.derivatives.taped_walk`)."""
     twin: object = None
