@@ -16,8 +16,9 @@ from warp_artic.phases.integrate import find_asleep
 
 
 @wp.func
-def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
-    """Read the impulses of the step before."""
+def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, substeps: int):
+    """Read the impulses of the step before; write the share of an overlap that a substep takes back."""
+    work.contact_recovery[0, worker] = real(0.5 / float(substeps), model.gravity[0, block])
     for point in range(model.contact_point_count):
         sign = contact_sign(model, point, state.contact_impact[point, block])
         for k in range(3 * point, 3 * point + 3):

@@ -173,6 +173,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_still": _points,
         "contact_resting": _points,
         "contact_back": _points,
+        "contact_recovery": lambda tree: int(_points(tree) > 0),
         "contact_gap_change": _points,
         "contact_reach": _points,
         "contact_bounces": _islands,

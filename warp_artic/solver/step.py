@@ -135,7 +135,7 @@ def begin_step(
             load_state(model, state, work, block, worker)
     place_step(model, state, work, block, worker, h, plan.has_middle)
     if model.contact_count > 0:
-        load_contacts(model, state, work, block, worker)
+        load_contacts(model, state, work, block, worker, plan.substeps)
         find_points(model, work, block, worker, h)
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     if model.free_motion == 1:

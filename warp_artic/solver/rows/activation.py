@@ -1,6 +1,7 @@
 """Which rows take part in the row problem of a step: those whose velocity is outside of its bounds.
 
-A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step.
+A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step;
+where impulses are found by sweeps from those of the step before, contacts that had one are active from the start.
 Rows whose velocity leaves its bounds only by the impulses of others join in the next round, which solves again in just
 those environments, the environment mask, and in the islands that they are of: what an environment does never depends on
 its neighbours in a lane, nor what an island does on the others.
@@ -9,7 +10,18 @@ its neighbours in a lane, nor what an island does on the others.
 import warp as wp
 
 from warp_artic.constraints.rows import prepare_response, row_velocity
-from warp_artic.math.numbers import absolute, add, any_positive, maximum, mul, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    is_finite,
+    maximum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import IS_CONTACT, has_trait
 
@@ -53,13 +65,42 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
     if not any_positive(newly):
         return False
-    work.active[row, worker] = maximum(active, newly)
+    last = row
     if has_trait(model, row, IS_CONTACT):
-        work.active[row + 1, worker] = work.active[row, worker]
-        work.active[row + 2, worker] = work.active[row, worker]
+        last = row + 2
+    activate(model, work, row, last, newly, worker)
+    return True
+
+
+@wp.func
+def activate_loaded(model: ModelArrays, work: WorkArrays, worker: int):
+    """Activate the points of contact that begin with an impulse of the step before; says whether there are new ones.
+
+    What one of them carried together with others is not to be left to these until velocities leave its bounds.
+    """
+    found = bool(False)
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        if may_touch(model, work, row, worker):
+            item = model.row_item[row]
+            active = work.active[row, worker]
+            zero = active - active
+            loaded = where_positive(work.contact_start[item, worker], work.contact_near[item // 3, worker], zero)
+            loaded = loaded * is_finite(work.velocity_bounds[2 * row, worker])
+            newly = where_positive(loaded, real(1.0, active) - active, zero)
+            if any_positive(newly):
+                found = bool(True)
+                activate(model, work, row, row + 2, newly, worker)
+    return found
+
+
+@wp.func
+def activate(model: ModelArrays, work: WorkArrays, row: int, last: int, newly: Real, worker: int):
+    """Activate a row, and those up to the last one, which take part with it, where it is new."""
+    for k in range(row, last + 1):
+        work.active[k, worker] = maximum(work.active[row, worker], newly)
     island = model.row_island[row]
     work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], newly)
-    return True
 
 
 @wp.func

@@ -35,7 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import IS_CONTACT, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, IS_CONTACT, MOVES_DOFS_ALIKE, has_trait
 
 
 @wp.func
@@ -54,6 +54,8 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
         work.sweep_changes[island, worker] = zero
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
+    # Drives and mimic joints answer what contacts carried before contacts change it.
+    sweep_rows(model, work, worker, 1, 1)
     sweep_both_ways(model, work, worker, iterations)
     for island in range(model.island_count):
         work.sweep_mask[island, worker] = work.environment_mask[island, worker]
@@ -168,6 +170,18 @@ def sweep_contacts(model: ModelArrays, work: WorkArrays, worker: int, forward: i
         row = model.contact_row + 3 * place
         if any_positive(work.active[row, worker]):
             sweep_contact(model, work, row, worker)
+            if model.tying_rows > 0:
+                sweep_ties(model, work, model.row_island[row], work.active[row, worker], worker)
+
+
+@wp.func
+def sweep_ties(model: ModelArrays, work: WorkArrays, island: int, takes: Real, worker: int):
+    """Solve the rows of an island that tie dofs together, and stops after them: what a point pushes takes along what is
+    tied to it, where `takes`."""
+    for row in range(model.row_count):
+        holds = has_trait(model, row, HOLDS_POSITIONS | MOVES_DOFS_ALIKE) or row >= model.stop_row
+        if holds and not has_trait(model, row, IS_CONTACT) and model.row_island[row] == island:
+            sweep_row(model, work, row, takes, worker, 1)
 
 
 @wp.func
@@ -266,26 +280,33 @@ def sweep_rows(model: ModelArrays, work: WorkArrays, worker: int, forward: int, 
     last = model.row_count - 1
     for k in range(model.row_count):
         row = forward * k + (1 - forward) * (last - k)
-        active = work.active[row, worker]
-        mask = work.environment_mask[model.row_island[row], worker]
-        if any_positive(active) and not has_trait(model, row, IS_CONTACT):
-            old = work.impulse[row, worker]
-            r = row_response(model, work, row, worker)
-            y_free = row_velocity(model, work, row, worker) - r * old
-            solved = project(
-                y_free,
-                r,
-                work.velocity_bounds[2 * row, worker],
-                work.velocity_bounds[2 * row + 1, worker],
-                work.compliance[row, worker],
-                work.impulse_bounds[2 * row, worker],
-                work.impulse_bounds[2 * row + 1, worker],
-            )
-            impulse = where_positive(active * mask, solved, old)
-            if counts == 1:
-                add_row_to_objective(model, work, row, y_free, r, old, impulse, worker)
-            work.impulse[row, worker] = impulse
-            apply_impulse(model, work, row, worker, impulse - old)
+        if not has_trait(model, row, IS_CONTACT):
+            sweep_row(model, work, row, work.active[row, worker], worker, counts)
+
+
+@wp.func
+def sweep_row(model: ModelArrays, work: WorkArrays, row: int, takes: Real, worker: int, counts: int):
+    """Solve a row that is of no contact, where it is active and `takes`."""
+    active = work.active[row, worker] * takes
+    mask = work.environment_mask[model.row_island[row], worker]
+    if any_positive(active):
+        old = work.impulse[row, worker]
+        r = row_response(model, work, row, worker)
+        y_free = row_velocity(model, work, row, worker) - r * old
+        solved = project(
+            y_free,
+            r,
+            work.velocity_bounds[2 * row, worker],
+            work.velocity_bounds[2 * row + 1, worker],
+            work.compliance[row, worker],
+            work.impulse_bounds[2 * row, worker],
+            work.impulse_bounds[2 * row + 1, worker],
+        )
+        impulse = where_positive(active * mask, solved, old)
+        if counts == 1:
+            add_row_to_objective(model, work, row, y_free, r, old, impulse, worker)
+        work.impulse[row, worker] = impulse
+        apply_impulse(model, work, row, worker, impulse - old)
 
 
 @wp.func
