@@ -92,6 +92,14 @@ def stop_value(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
 
 
 @wp.func
+def limit_range(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """The least and the largest change of the coordinate of a limit; what is passed already may be so still."""
+    q, lower, upper = stop_value(model, work, row, block, worker)
+    zero = q - q
+    return minimum(lower - q, zero), maximum(upper - q, zero)
+
+
+@wp.func
 def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """Write J of a limit at the positions so far; returns J J^T."""
     if row < model.row_count - model.rotation_rows:

@@ -20,7 +20,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_lever import YIELD
 from warp_artic.constraints.contact_motion import gap_before
-from warp_artic.constraints.limit_projection import SETTLED, linearize_limit, move_masked, stop_value
+from warp_artic.constraints.limit_projection import SETTLED, limit_range, linearize_limit, move_masked
 from warp_artic.constraints.mimic import mimic_error
 from warp_artic.constraints.rows import add_responses, prepare_response, row_rate, row_response, row_velocity
 from warp_artic.constraints.tied_path import tie_path, ties
@@ -137,14 +137,6 @@ def tied_error(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
     if has_trait(model, row, MOVES_DOFS_ALIKE):
         return mimic_error(model, work.position, worker, row, block)
     return real(0.0, work.active[row, worker])
-
-
-@wp.func
-def limit_range(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
-    """The least and the largest change of the coordinate of a limit; what is passed already may be so still."""
-    q, lower, upper = stop_value(model, work, row, block, worker)
-    zero = q - q
-    return minimum(lower - q, zero), maximum(upper - q, zero)
 
 
 @wp.func

@@ -102,6 +102,27 @@ def island_types(precision: str) -> SimpleNamespace:
         inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
         mobility: wp.array(dtype=T)  # of each dof that of M^-1 on its diagonal, as if constraints held nothing
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
+        # What holds single joints (`constraints.bounded_rows`), of one mover after the other.
+        row_first: wp.array(dtype=int)  # of a mover, and one more than the last one's
+        row_term: wp.array(dtype=int)  # first term of a row, and one more than the last one's
+        term_dof: wp.array(dtype=int)  # among the dofs of its mover
+        row_answer: wp.array(dtype=int)  # first entry of a row in `answer`
+        row_count: int
+        term_count: int
+        answer_count: int
+        least: wp.array(dtype=T)  # of a row, J v + C z after the step
+        most: wp.array(dtype=T)
+        weakest: wp.array(dtype=T)  # z, an impulse in the step beside that without contacts
+        strongest: wp.array(dtype=T)
+        compliance: wp.array(dtype=T)  # C
+        gradient: wp.array(dtype=T)  # J of a term
+        answer: wp.array(dtype=T)  # M^-1 J^T of each dof
+        speed: wp.array(dtype=T)  # of a row: J v before the step
+        response: wp.array(dtype=T)  # J M^-1 J^T
+        impulse: wp.array(dtype=T)  # z in a substep
+        borne: wp.array(dtype=T)  # z in those before
+        bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at
+        bearing_count: wp.array(dtype=int)
         rest: wp.array(dtype=T)  # steps at rest
         failed: wp.array(dtype=T)  # 1 where it has stopped
 

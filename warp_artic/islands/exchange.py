@@ -146,10 +146,11 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         root_dofs: int,
+        ahead: T,
         movers: Movers,
         velocities: wp.array(dtype=T),
     ):
-        """Generalized velocities of mechanisms with joints."""
+        """Generalized velocities of mechanisms with joints, and what these move by in a time ahead."""
         env, k = wp.tid()
         column = columns[k] + env
         first = env * movers.dof_count + movers.first[numbers[k]]
@@ -157,11 +158,11 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         if failure[0, column] > T(0.0):
             moves = T(0.0)
         for dof in range(movers.dofs[numbers[k]]):
-            movers.path[first + dof] = T(0.0)
             if dof < root_dofs:
                 velocities[first + dof] = root_velocity[dof, column] * moves
             else:
                 velocities[first + dof] = joint_velocity[dof - root_dofs, column] * moves
+            movers.path[first + dof] = ahead * velocities[first + dof]
 
     @wp.kernel(**OPTIONS)
     def take_trees(

@@ -14,7 +14,9 @@ g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from
     deep, of trees with joints, by more than PROJECTED: b = 0
     soft        z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
 What is deep and jointed is moved apart in the end of the step by a change of positions d, which leaves no velocity, as
-`constraints.overlap_projection` says; limits of joints have no part in it here, which hold their joints afterwards.
+`constraints.overlap_projection` says, no further than hard limits of joints let it.
+What holds single joints is solved after the points in each sweep (`joint_rows`). M^-1 and J of mechanisms with joints
+are those of the middle of a midpoint step, where it evaluates forces.
 Small steps are worth more than sweeps: what is left of an error in a substep is smaller by n^2. But with one sweep in
 each, and the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction
 it comes to rest. What is soft in contacts keeps sweeps that have not converged from feeding velocities with overlaps.
@@ -30,6 +32,7 @@ from warp_artic.constraints.contact_lever import YIELD, lever_share
 from warp_artic.constraints.overlap_projection import SWEEPS as SWEEPS_APART
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
+from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.responses import response_kernels
 from warp_artic.kernels.launch import OPTIONS
 
@@ -41,6 +44,8 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
+LEAST_LEFT = wp.constant(0.05)
+"""Of the response of a point, where joints bear what it pushes."""
 PROJECTED = wp.constant(0.1)
 """Overlap, as a share of half of the thinner shape, from which on jointed bodies are moved apart: what is less bears
 loads by its bias, since impulses do not know how drives give way."""
@@ -57,7 +62,10 @@ def solve_kernel(precision: str) -> wp.Kernel:
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
     Islands = island_struct()
     kernels = response_kernels(precision)
-    tangents_of = kernels.tangents_of
+    tangents_of, mover_of = kernels.tangents_of, kernels.mover_of
+    rows = joint_rows(precision)
+    first_dof, borne_response, solve_bearing = rows.first_dof, rows.borne_response, rows.solve_bearing
+    solve_rows, go_on_rows, forget_rows, hold_projected = rows.solve, rows.go_on, rows.forget, rows.hold_projected
 
     @wp.struct
     class Softness:
@@ -73,10 +81,6 @@ def solve_kernel(precision: str) -> wp.Kernel:
         a = T(2.0 * DAMPING) + k * omega
         b = k * omega * a
         return Softness(omega / a, b / (T(1.0) + b), T(1.0) / (T(1.0) + b))
-
-    @wp.func
-    def first_dof(movers: Movers, env: int, mover: int):
-        return env * movers.dof_count + movers.first[mover]
 
     @wp.func
     def push(movers: Movers, points: Points, point: int, dof_a: int, n_a: int, dof_b: int, n_b: int, dz: V):
@@ -217,10 +221,12 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 first = first_dof(movers, env, islands.movers[place])
                 for dof in range(first, first + movers.dofs[islands.movers[place]]):
                     movers.projected[dof] = T(0.0)
+                forget_rows(movers, env, islands.movers[place])
             for _ in range(SWEEPS_APART):
                 for place in range(islands.point_start[base], islands.point_start[base + 1]):
                     if points.normal[islands.points[place]][0] > T(0.0):
                         push_apart(movers, points, islands.points[place])
+                hold_projected(movers, islands, env, islands.mover_start[base], islands.mover_start[base + 1], h)
             for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
                 first = first_dof(movers, env, islands.movers[place])
                 for dof in range(first, first + movers.dofs[islands.movers[place]]):
@@ -236,6 +242,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         elapsed: T,
         soft: Softness,
         is_biased: int,
+        borne: V,
     ):
         """Solve a point with the velocities that others leave it, some time after the start, and apply what changes."""
         i = points.first[point]
@@ -256,7 +263,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
             y += J * movers.v[dof_b + d]
             gap += J[0] * movers.path[dof_b + d]
         z = points.z[point]
-        normal = points.normal[point]
+        normal = points.normal[point] - borne
+        normal[0] = wp.max(normal[0], T(LEAST_LEFT) * points.normal[point][0])
         pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
         stiffness = colliders.stiffness[pair]
         # z = z - m ((y - b) / G) - c z
@@ -372,6 +380,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             for dof in range(begin, begin + movers.dofs[m]):
                 movers.v[dof] = movers.start[dof]
                 movers.path[dof] = T(0.0)
+            forget_rows(movers, env, m)
 
     @wp.func
     def advance(movers: Movers, islands: Islands, env: int, first: int, end: int, share: T, k: T):
@@ -386,6 +395,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
     @wp.func
     def sweep(
         colliders: Colliders,
+        bodies: Bodies,
         movers: Movers,
         points: Points,
         islands: Islands,
@@ -395,6 +405,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         substep: int,
         is_relaxed: int,
         soft: Softness,
+        part: T,
     ):
         """Solve one point after the other: forward, backward in every other substep, and the reverse without a bias."""
         elapsed = k * T(substep + is_relaxed)
@@ -406,7 +417,19 @@ def solve_kernel(precision: str) -> wp.Kernel:
             # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
             is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
             if points.normal[point][0] > T(0.0) and not is_idle:
-                solve_point(colliders, movers, points, point, k, elapsed, soft, 1 - is_relaxed)
+                first = mover_of(colliders, bodies, points.first[point])
+                second = mover_of(colliders, bodies, points.second[point])
+                term = points.term[point]
+                other = term + points.first_dofs[point]
+                borne = borne_response(movers, points, point, first, term)
+                if second != first:
+                    borne += borne_response(movers, points, point, second, other)
+                before = points.z[point]
+                solve_point(colliders, movers, points, point, k, elapsed, soft, 1 - is_relaxed, borne)
+                if wp.length_sq(points.z[point] - before) > T(0.0):
+                    solve_bearing(movers, points, point, first, term, part)
+                    if second != first:
+                        solve_bearing(movers, points, point, second, other, part)
 
     @wp.func
     def finish(movers: Movers, points: Points, islands: Islands, env: int, island: int, h: T):
@@ -462,10 +485,14 @@ def solve_kernel(precision: str) -> wp.Kernel:
                     advance(movers, islands, env, mover_begin, mover_end, T(1.0) / T(substeps), T(0.0))
                     for place in range(begin, end):
                         go_on(colliders, movers, points, islands.points[place])
+                    go_on_rows(movers, islands, env, mover_begin, mover_end)
+                    part = T(substep + 1) / T(substeps)
                     for _ in range(SWEEPS):
-                        sweep(colliders, movers, points, islands, begin, end, k, substep, 0, soft)
+                        sweep(colliders, bodies, movers, points, islands, begin, end, k, substep, 0, soft, part)
+                        solve_rows(movers, islands, env, mover_begin, mover_end, part)
                     advance(movers, islands, env, mover_begin, mover_end, T(0.0), k)
-                    sweep(colliders, movers, points, islands, begin, end, k, substep, 1, soft)
+                    sweep(colliders, bodies, movers, points, islands, begin, end, k, substep, 1, soft, part)
+                    solve_rows(movers, islands, env, mover_begin, mover_end, part)
                     for place in range(begin, end):
                         point = islands.points[place]
                         points.world[point] = points.world[point] + points.z[point]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.constraints.bounded_rows import measure_bounds
 from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
@@ -107,6 +108,24 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             hold_solutions(model, state, control, work, free, held, column, slot, has_middle, h)
+
+    @wp.kernel(**OPTIONS)
+    def bounds(
+        model: Model,
+        state: State,
+        work: Work,
+        columns: int,
+        workers: int,
+        dt: wp.float64,
+        rows: wp.array(dtype=int),
+        bounds: Array,
+        gradients: Array,
+    ):
+        slot = wp.tid()
+        h = real(dt, model.gravity[0, 0])
+        for column in range(slot, columns, workers):
+            load_state(model, state, work, column, slot)
+            measure_bounds(model, work, rows, bounds, gradients, column, slot, h)
 
     @wp.kernel(**OPTIONS)
     def mass_matrix(
@@ -217,6 +236,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         efforts=efforts,
         solutions=solutions,
         held_solutions=held_solutions,
+        bounds=bounds,
         mass_matrix=mass_matrix,
         jacobian=jacobian,
         centroid=centroid,

@@ -2,7 +2,8 @@
 
     links and velocities as they are  ─► boxes ─► pairs that come near ─► points that touch ─► islands
     velocities after a step without contacts, M^-1, J  ─► impulses of the points  ─► forces on links over the step
-The step itself is that of the mechanisms, with these forces on their links: joints, limits and drives answer them.
+The step itself is that of the mechanisms, with these forces on their links: joints, limits and drives answer them,
+which the impulses take into account.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import warp as wp
 
 from warp_artic.description.pose import rotation_vector_from_matrix
 from warp_artic.islands.exchange import exchange_kernels
+from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.row_table import RowTables
@@ -41,7 +42,9 @@ class Exchange:
     def __init__(self, layout: IslandLayout, settings: SolverSettings):
         self._layout, self._h = layout, settings.dt
         self._has_middle = int(settings.integrator == "midpoint")
+        self._ahead = 0.5 * settings.dt * self._has_middle
         self._kernels = exchange_kernels(settings.precision)
+        self._take_rows = joint_rows(settings.precision).take_rows
         self._trees = [part for part in layout.parts if not part.is_body]
         fields = (part.group.field("link_external_force").scalars for part in layout.parts)
         self._given = [(field, wp.clone(field)) for field in fields]
@@ -127,22 +130,15 @@ class Exchange:
     def give_paths(self, launches: Launches) -> None:
         """Move mechanisms by what contacts change of their paths."""
         for part in self._layout.parts:
-            inputs = [part.mover_columns, part.mover_numbers, self._layout.movers, part.path.scalars]
-            self._launch(self._kernels.give_path, part.mover_columns, inputs)
-            launches.displace(part.group, part.path)
+            self._give_path(part, launches)
+
+    def _give_path(self, part: GroupPart, launches: Launches) -> None:
+        inputs = [part.mover_columns, part.mover_numbers, self._layout.movers, part.path.scalars]
+        self._launch(self._kernels.give_path, part.mover_columns, inputs)
+        launches.displace(part.group, part.path)
 
     def _take_trees(self, launches: Launches, tables: RowTables) -> None:
         layout = self._layout
-        for part in self._trees:
-            group, found = part.group, part.tables
-            size, control = group.tree.dof_count, group.arrays.control
-            free, held = found["free"].numbers, found["held"].numbers
-            launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
-            if held is not free:
-                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held)
-            arrays = found["vectors"].numbers, found["jacobian"].numbers
-            launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
-            self._take_velocities(part, layout.movers.start)
         groups = [part.group for part in self._trees]
         chosen = [index for group in groups for mechanism in group.members for index in mechanism]
         table = tables.of_state(tuple(groups[0].state), chosen)
@@ -150,22 +146,43 @@ class Exchange:
         if not wp.get_device(layout.device).is_cpu:
             everywhere = layout.everywhere
         kept = table.take(everywhere)
+        for part in self._trees:
+            group, found = part.group, part.tables
+            size, control = group.tree.dof_count, group.arrays.control
+            self._take_velocities(part, layout.movers.start, self._ahead)
+            if part.has_rows:
+                arrays = found["bounds"].numbers, found["gradients"].numbers
+                launches.dynamics(group, "bounds", None, self._h, found["rows"], *arrays)
+            if self._ahead:
+                self._give_path(part, launches)
+            free, held = found["free"].numbers, found["held"].numbers
+            launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
+            if held is not free:
+                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held)
+            arrays = found["vectors"].numbers, found["jacobian"].numbers
+            launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
+        if self._ahead:
+            table.put(kept, everywhere)
         launches.step_groups(groups)
         for part in self._trees:
-            self._take_velocities(part, layout.movers.free)
+            self._take_velocities(part, layout.movers.free, 0.0)
             names = ("failure", "steps_at_rest")
             inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
             inputs += [*(part.group.field(name).scalars for name in names)]
             inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
             inputs += [layout.bodies, layout.movers]
             self._launch(self._kernels.take_trees, part.mover_columns, inputs)
+            if part.has_rows:
+                inputs = [part.tables[name].scalars for name in ("bounds", "gradients")]
+                inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
+                self._launch(self._take_rows, part.mover_columns, inputs)
         table.put(kept, everywhere)
 
-    def _take_velocities(self, part: GroupPart, velocities: wp.array) -> None:
-        """Take the velocities that mechanisms have now."""
+    def _take_velocities(self, part: GroupPart, velocities: wp.array, ahead: float) -> None:
+        """Take the velocities that mechanisms have now; paths are where they get to by them in a time."""
         group = part.group
         inputs = [group.field(name).scalars for name in ("root_velocity", "joint_velocity", "failure")]
-        inputs += [part.mover_columns, part.mover_numbers, group.tree.root_dofs, self._layout.movers, velocities]
+        inputs += [part.mover_columns, part.mover_numbers, group.tree.root_dofs, ahead, self._layout.movers, velocities]
         self._launch(self._kernels.take_velocities, part.mover_columns, inputs)
 
     def _masses(self, group: Group):

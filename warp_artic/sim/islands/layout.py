@@ -10,6 +10,7 @@ import warp as wp
 
 from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import PLANE, Solid
+from warp_artic.constraints.bounded_rows import SIZE, bounded_rows
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
@@ -42,6 +43,8 @@ class GroupPart:
     """What its mechanisms move by beside a step, a row a dof."""
     is_body: bool
     """Whether its mechanisms are bodies without joints, on which nothing else acts."""
+    has_rows: bool
+    """Whether something holds single joints (`constraints.bounded_rows`)."""
     tables: dict
     """Fields that are found for mechanisms with joints."""
 
@@ -143,6 +146,21 @@ class IslandLayout:
             setattr(own_movers, name, self.zeros(count * sum(dofs), types.T))
         own_movers.inverse = self.zeros(count * sum(squares), types.T)
         own_movers.jacobian = self.zeros(count * jacobian_count, types.T)
+        rows = [[groups[key].tree.rows[row].dofs for row in bounded_rows(groups[key].tree.rows)] for key, _ in movers]
+        terms = [own for several in rows for own in several]
+        own_movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
+        own_movers.row_term = self.upload(np.cumsum([0, *map(len, terms)]), int)
+        own_movers.term_dof = self.upload([dof for own in terms for dof in own] or [0], int)
+        own_movers.row_count, own_movers.term_count = len(terms), sum(map(len, terms))
+        for name in ("least", "most", "weakest", "strongest", "compliance", "speed", "response", "impulse", "borne"):
+            setattr(own_movers, name, self.zeros(count * len(terms), types.T))
+        own_movers.bearing = self.zeros(count * len(terms), int)
+        own_movers.bearing_count = self.zeros(count * len(movers), int)
+        answers = [size for size, own in zip(dofs, rows) for _ in own]
+        own_movers.row_answer = self.upload(np.cumsum([0, *answers]), int)
+        own_movers.answer_count = sum(answers)
+        own_movers.answer = self.zeros(count * sum(answers), types.T)
+        own_movers.gradient = self.zeros(count * own_movers.term_count, types.T)
         own_movers.rest = self.zeros(count * len(movers), types.T)
         own_movers.failed = self.zeros(count * len(movers), types.T)
         self.bodies, self.movers = own_bodies, own_movers
@@ -181,6 +199,7 @@ class IslandLayout:
             places=self.upload([rows[link] for link in own_links], int),
             path=Field.zeros(tree.dof_count, group.columns),
             is_body=is_body,
+            has_rows=bool(bounded_rows(tree.rows)),
             tables={} if is_body else self._tables_of(group),
         )
 
@@ -189,12 +208,16 @@ class IslandLayout:
         tree, columns = group.tree, group.columns
         size = tree.dof_count
         free = Field.zeros(size * size, columns)
+        rows = bounded_rows(tree.rows)
         holds = tree.is_driven or any(row.family.traits & HOLDS for row in tree.rows)
         return {
             "movers": self.upload(tree.movers, int),
             "one": Field.of(np.eye(size).ravel(), columns),
             "free": free,
             "held": Field.zeros(size * size, columns) if holds else free,
+            "rows": self.upload(rows, int),
+            "bounds": Field.zeros(SIZE * len(rows), columns),
+            "gradients": Field.zeros(sum(len(tree.rows[row].dofs) for row in rows), columns),
             "vectors": Field.zeros(3 * (size + 2 * tree.link_count), columns),
             "jacobian": Field.zeros(6 * tree.link_count * size, columns),
         }
