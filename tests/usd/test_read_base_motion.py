@@ -53,6 +53,23 @@ def test_what_stays_is_no_motion():
         assert motion_of(stage_of(cart=animated(samples))) is None
 
 
+def test_samples_of_one_value_are_no_motion():
+    """Neither of the body nor of what it is below; the joint to it follows nothing, and that is no finding."""
+    same = "{ 20: (0, 0, 0), 30: (0, 0, 0) }"
+    assert warnings_of(stage_of(cart=animated(same), above=animated(same))) == []
+
+
+def test_a_spline():
+    """Its knots are read as time samples are, and the curve between them."""
+    spline = "double xformOp:translateX.spline = {\n20: 0; post linear,\n40: 100; post held,\n}\n"
+    order = 'uniform token[] xformOpOrder = ["xformOp:translateX"]\n'
+    stage = stage_of(cart=spline + order)
+    motion = motion_of(stage)
+    assert warnings_of(stage) == []
+    for time, position in ((0.0, 0.0), (0.5, 0.25), (2.0, 1.0), (3.0, 1.0)):
+        assert motion.at(time).position == pytest.approx((position, 0.0, 0.0), abs=1e-9)
+
+
 def test_a_body_that_shears():
     stage = stage_of(
         cart="matrix4d xformOp:transform.timeSamples = { 20: ((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,0,0,1)),"

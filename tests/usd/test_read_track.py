@@ -126,6 +126,12 @@ def test_other_changes_over_time_are_reported():
     assert warning.startswith("/World/hinge.drive:angular:physics:maxForce: changes over time")
 
 
+def test_samples_of_one_value_are_no_change():
+    """As exporters write of what stays, in silence."""
+    drive, stage = drive_of("float {}maxForce.timeSamples = { 20: 3, 30: 3 }\nfloat {}targetPosition = 4")
+    assert drive.max_force == 3.0 and not warnings_of(stage)
+
+
 @pytest.mark.parametrize("name", ["stiffness", "damping"])
 def test_gains_are_followed(name):
     """Per radian, in silence; a negative sample is an error."""

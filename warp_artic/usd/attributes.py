@@ -9,6 +9,7 @@ import numpy as np
 from pxr import Gf, Usd, Vt
 
 from warp_artic.usd import tokens
+from warp_artic.usd.changes import changes
 from warp_artic.usd.dialects import DIALECTS, dialect_of
 from warp_artic.usd.report import Report
 from warp_artic.usd.units import NUMBER, Quantity, Units
@@ -88,7 +89,7 @@ class Attributes:
             value = attribute.Get(self.time)
         except Exception:  # what pxr raises differs between releases
             return self._refuse(prim, name, "cannot be read: its type is not one that USD knows", None)
-        if attribute.ValueMightBeTimeVarying() and not _is_read_in_time(prim, name):
+        if not _is_read_in_time(prim, name) and changes(attribute):
             text = "changes over time; only the value at the start is used"
             self.report.warn("time-samples", f"{prim.GetPath()}.{name}", text)
         return value

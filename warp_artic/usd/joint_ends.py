@@ -103,10 +103,12 @@ def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, plac
     if body is None:
         return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
     if body in inventory.held:
-        why = f"simulated by {inventory.foreign[body]}" if body in inventory.foreign else "kinematic or disabled"
-        text = f"joins {body}, which is {why}: taken as fixed to the world where it is authored"
-        attributes.report.note("joint-held", prim.GetPath(), text)
-        return JointEnd(None, frame, None if body in inventory.foreign else body)
+        owner = inventory.foreign.get(body)
+        why = "is kinematic or disabled: this end stays where it is authored, or moves as it is animated"
+        if owner is not None:
+            why = f"is simulated by {owner or 'another owner'}: this end stays where it is authored"
+        attributes.report.note("joint-held", prim.GetPath(), f"joins {body}, which {why}")
+        return JointEnd(None, frame, body if owner is None else None)
     frame = Pose(tuple(float(component) for component in placement.scale * position), quaternion)
     pose = placements.pose(target, inventory.bodies[body])
     return None if pose is None else JointEnd(body, frame if pose == Pose() else pose @ frame)

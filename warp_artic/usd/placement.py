@@ -10,6 +10,7 @@ from pxr import Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.pose import Pose
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.changes import transform_changes
 
 SHEAR = 1e-4
 """Largest cosine between two axes that should be at a right angle."""
@@ -147,7 +148,7 @@ class Placements:
         if prim not in self.turned:
             xformable = UsdGeom.Xformable(prim)
             own = [self._is_rotation(prim, name) for name in self._orients(xformable)]
-            if xformable and xformable.TransformMightBeTimeVarying() and not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+            if xformable and not prim.HasAPI(UsdPhysics.RigidBodyAPI) and transform_changes(xformable):
                 text = "moves over time; kinematic bodies below it go with it, the rest is where it is at the start"
                 self.attributes.report.warn("time-samples", prim.GetPath(), text)
             self.turned[prim] = all(own) and self.is_turned(prim.GetParent())

@@ -9,16 +9,18 @@ from pxr import Usd, UsdGeom
 
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.changes import transform_changes
 from warp_artic.usd.placement import SHEAR, decompose
-from warp_artic.usd.read_track import codes_per_second, step_between
+from warp_artic.usd.read_track import codes_per_second, step_between, value_codes
 
 ROUNDING = 1e-12
 """By how much the transform of a body that stays may change, by its largest entry."""
 
 
 def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | None:
-    """World poses from the first to the last time sample; None where it stays, or, with an error, has no rigid pose."""
-    codes = sorted({code for one in _moving(prim) for code in one.GetTimeSamples()})
+    """World poses from the first sample or knot to the last; None where it stays, or, with an error, is not rigid."""
+    ops = [op.GetAttr() for one in _moving(prim) for op in one.GetOrderedXformOps()]
+    codes = sorted({code for op in ops for code in value_codes(op, attributes)})
     if len(codes) < 2:
         return None
     count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], attributes, prim.GetPath()))
@@ -39,8 +41,8 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
 
 
 def moves_over_time(prim: Usd.Prim) -> bool:
-    """Whether the transform of a prim or of one above it has time samples."""
-    return any(one.TransformMightBeTimeVarying() for one in _moving(prim))
+    """Whether the transform of a prim or of one above it changes over time."""
+    return any(transform_changes(one) for one in _moving(prim))
 
 
 def _moving(prim: Usd.Prim) -> list[UsdGeom.Xformable]:

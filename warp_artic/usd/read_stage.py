@@ -21,6 +21,7 @@ from warp_artic.errors import StageError
 from warp_artic.garbage import collection_paused
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.changes import transform_changes
 from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inventory_once
 from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, traverse
@@ -324,7 +325,7 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
         attributes.report.note("body-held", path, f"is disabled: it is a part of {inventory.body_of[path]}")
         names = (name for name in attributes.names(prim) if name.startswith(OF_BODIES))
         attributes.report.used.update(f"{path}.{name}" for name in names)
-        if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
+        if transform_changes(UsdGeom.Xformable(prim)):
             text = "moves over time; as a part of another body it is where it is at the start"
             attributes.report.warn("time-samples", path, text)
 

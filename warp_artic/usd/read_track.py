@@ -54,7 +54,7 @@ def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quan
     if not attribute.ValueMightBeTimeVarying():
         return None
     start, rate = attributes.time.GetValue(), codes_per_second(stage)
-    codes = _codes(attribute, start, stage.GetEndTimeCode(), attributes)
+    codes = value_codes(attribute, attributes)
     found = {(code - start) / rate: attributes.number_at(prim, name, code, quantity) for code in codes}
     found = {time: value for time, value in found.items() if value is not None}
     if len(set(found.values())) < 2:
@@ -80,8 +80,7 @@ def track_codes(varying: Sequence[Usd.Attribute], attributes: Attributes) -> lis
     A curve that several give together is followed closely, because it is not linear between their samples.
     """
     varying = [one for one in varying if one and one.ValueMightBeTimeVarying()]
-    start = attributes.time.GetValue()
-    found = [_codes(one, start, one.GetStage().GetEndTimeCode(), attributes) for one in varying]
+    found = [value_codes(one, attributes) for one in varying]
     codes = sorted({code for own in found for code in own})
     if len(codes) < 2:
         return []
@@ -89,10 +88,11 @@ def track_codes(varying: Sequence[Usd.Attribute], attributes: Attributes) -> lis
     return sorted({*codes, *np.arange(codes[0], codes[-1], step).tolist()})
 
 
-def _codes(attribute: Usd.Attribute, start: float, end: float, attributes: Attributes) -> list[float]:
+def value_codes(attribute: Usd.Attribute, attributes: Attributes) -> list[float]:
     """Increasing time codes between which an attribute is linear, or so close together that it is nearly so."""
     if not attribute.HasSpline():
         return attribute.GetTimeSamples()
+    start, end = attributes.time.GetValue(), attribute.GetStage().GetEndTimeCode()
     knots = [float(code) for code in attribute.GetSpline().GetKnots().keys()]
     first, last = min(start, *knots), max(end, start, *knots)
     step = step_between(first, last, attributes, attribute.GetPath())
