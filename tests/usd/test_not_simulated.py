@@ -157,6 +157,34 @@ def test_attributes_of_contacts_and_engines_are_notes():
     assert not any("enabledSelfCollisions" in text for text in notes_of(used))
 
 
+@pytest.mark.parametrize(
+    "prim, told",
+    [
+        ('def MjcKeyframe "home" {\ndouble[] mjc:qpos = [1]\n}', "/World/home: a prim of type MjcKeyframe is not used"),
+        ('def MjcTexture "wood" {\ntoken mjc:type = "2d"\n}', "/World/wood: a prim of type MjcTexture is not used"),
+        ('def Xform "imu" {\nfloat newton:imu:noise = 1\n}', "/World/imu.newton:imu:noise: is not used"),
+        ('def Xform "gizmo" {\nbool physxUI:shown = 1\n}', "/World/gizmo.physxUI:shown: is not used"),
+        (
+            f'def Xform "wheel" {schemas("PhysxVehicleWheelAPI")} {{\nfloat physxVehicleWheel:mass = 1\n}}',
+            "/World/wheel.physxVehicleWheel:mass: is not used",
+        ),
+    ],
+)
+def test_what_says_nothing_about_the_motion(prim, told):
+    """Keyframes, textures, sensors, what a viewer has, and parts of a vehicle, which is told as a whole: notes."""
+    stage = pendulum(more=prim)
+    assert not warnings_of(stage)
+    assert len([text for text in notes_of(stage) if text.startswith(told)]) == 1
+
+
+def test_gravity_compensation():
+    """Also by the name that the converter of MuJoCo writes."""
+    for name in ("mjc:gravcomp", "mjc:body:gravcomp"):
+        (warning,) = warnings_of(pendulum(rod=f"float {name} = 0.5"))
+        assert warning == f"/World/rod.{name}: is 0.5; gravity compensation is not simulated yet"
+        assert not warnings_of(pendulum(rod=f"float {name} = 0"))
+
+
 def test_solver_parameters_of_colliders_are_notes():
     """By the same names as those of constraints, which are warnings, as is adhesion."""
     text = "double[] mjc:solref = [0.01, 1]\n"
@@ -210,10 +238,12 @@ def test_joints_of_types_that_are_none(kind):
         ("OmniPhysicsDeformableBodyAPI PhysxSurfaceDeformableBodyAPI", "float omniphysics:mass = 1", "deformable bod"),
         ("PhysxParticleClothAPI", "float physxParticle:pressure = 1", "particles"),
         ("PhysxSurfaceVelocityAPI", "vector3f physxSurfaceVelocity:surfaceVelocity = (1, 0, 0)", "velocities of surfa"),
+        ("PhysxCharacterControllerAPI", "float physxCharacterController:slopeLimit = 1", "character controllers"),
+        ("PhysxVehicleAPI", "float physxVehicle:limitSuspensionExpansionVelocity = 1", "vehicles"),
     ],
 )
 def test_what_moves_by_other_laws(applied, content, told):
-    """Cloth, soft bodies, particles and conveyors are said in the first line, in one warning with the prim."""
+    """Cloth, soft bodies, conveyors and the like are said in the first line, in one warning with the prim."""
     mesh = f'def Mesh "thing" {schemas(*applied.split())} {{\n{content}\n}}\n'
     stage = pendulum(more=mesh)
     (warning,) = warnings_of(stage)

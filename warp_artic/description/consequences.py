@@ -18,6 +18,7 @@ LEFT_OUT = {
     "tendon": "tendons of other schemas",
     "actuator": "actuators",
     "vehicle": "vehicles",
+    "character": "character controllers",
     "force": "forces of PhysX",
     "deformable": "deformable bodies of other schemas",
     "particles": "particles",

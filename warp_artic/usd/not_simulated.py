@@ -73,6 +73,7 @@ SCHEMAS: dict[str, Feature] = {
         "loop-joint", "the spring of a distance joint", "physxPhysicsDistanceJoint:"
     ),
     "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
+    "PhysxCharacterControllerAPI": Feature("character", "character controller", "physxCharacterController:"),
     "PhysxForceAPI": Feature("force", "force", "physxForce"),
     "PhysxSurfaceVelocityAPI": Feature("surface-velocity", "velocity of a surface", "physxSurfaceVelocity:"),
     "PhysxSplinesSurfaceVelocityAPI": Feature(
@@ -118,6 +119,12 @@ TYPES: dict[str, Feature] = {
     "PhysxParticleSystem": Feature("particles", "particles", "phys"),
 }
 """By prim type."""
+
+TOLD_TYPES: dict[str, str] = {
+    "MjcKeyframe": "a run starts from the poses and joint states of the stage, or from --inputs",
+    "MjcTexture": "it concerns looks",
+}
+"""Types of prims that say nothing about the motion from a start, and why."""
 
 ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxJoint:jointFriction": ("load-proportional joint friction", 0.0),

@@ -10,7 +10,7 @@ from pxr import Usd
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes, forwarded_targets
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.not_simulated import ENDS, SCHEMAS, TYPES
+from warp_artic.usd.not_simulated import ENDS, SCHEMAS, TOLD_TYPES, TYPES
 from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS, MJC_OF_CONTACTS
 
 READ_SCHEMAS = frozenset(
@@ -144,20 +144,25 @@ HARMLESS = (
     "physxSurfaceVelocity",
     "physxTensor",
     "physxTrigger",
+    "physxVehicle",
     "newton:kamino",
     "newton:mpm",
     "newton:vbd",
     "newton:xpbd",
     *MJC_HARMLESS,
 )
-"""How attributes begin that concern contacts, sensors, looks, sleeping or the engine of another simulator."""
+"""How attributes begin that concern contacts, sleeping or the engine of another simulator.
+
+Those of vehicles are told of by the vehicle.
+"""
 HARMLESS_SCHEMAS = (
     "Physx",
     "MjcImageable",
 )
 """How schemas begin whose absence changes no motion of a tree."""
 WATCHING = re.compile(
-    r"(physx|newton:?|mjc:?|omniphysics:?)\w*(sensor|lidar|camera|viewer|visual|render|rtx|debug)", re.IGNORECASE
+    r"physxui|newton:?imu|(physx|newton:?|mjc:?|omniphysics:?)\w*(sensor|lidar|camera|viewer|visual|render|rtx|debug)",
+    re.IGNORECASE,
 )
 """How attributes, types and schemas begin that concern what senses a motion, or how it looks."""
 
@@ -174,17 +179,24 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
     meant: dict[str, str] = {}
     for prim in inventory.all_prims():
         kind = prim.GetTypeName()
+        if kind in TOLD_TYPES:
+            text = f"a prim of type {kind} is not used: {TOLD_TYPES[kind]}"
+            attributes.report.note("schema-not-used", prim.GetPath(), text)
+            continue
         for name in sorted(attributes.names(prim)):
             if name.startswith(tokens.NAMESPACES):
                 is_of_contacts = name in MJC_OF_CONTACTS and inventory.has_schema(prim, tokens.COLLISION)
-                is_harmless = is_of_contacts or name.startswith(HARMLESS) or any(map(WATCHING.match, (name, kind)))
-                _report_property(prim, name, is_harmless, attributes, meant)
+                concern = ""
+                if any(map(WATCHING.match, (name, kind))):
+                    concern = "sensors or looks"
+                elif is_of_contacts or name.startswith(HARMLESS):
+                    concern = "contacts, sleeping or another engine"
+                _report_property(prim, name, concern, attributes, meant)
         _report_schemas(prim, inventory, attributes)
 
 
-def _report_property(
-    prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes, meant: dict[str, str]
-) -> None:
+def _report_property(prim: Usd.Prim, name: str, concern: str, attributes: Attributes, meant: dict[str, str]) -> None:
+    """Report a property that nothing has used; a note where it concerns something other than motion."""
     path = f"{prim.GetPath()}.{name}"
     is_passed_over = path in attributes.passed_over
     if (path in attributes.report.used and not is_passed_over) or OUTPUTS.fullmatch(name):
@@ -196,13 +208,11 @@ def _report_property(
         return
     is_known = name in attributes.asked or name in prim.GetPrimDefinition().GetPropertyNames()
     if name not in meant:
-        meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES and not (is_harmless and is_known) else ""
+        meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES and not (concern and is_known) else ""
     if is_passed_over and (is_known or not meant[name]):
         return
-    if is_harmless and not meant[name]:
-        attributes.report.note(
-            "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
-        )
+    if concern and not meant[name]:
+        attributes.report.note("attribute-not-used", path, f"is not used: it concerns {concern}")
     else:
         attributes.report.warn("attribute-not-used", path, f"is not used{meant[name]}")
 

@@ -152,7 +152,14 @@ OF_STAGES = (
         WARNING,
         "A vehicle of PhysX is on the stage.",
         "Vehicles built of links, joints and drives.",
-        "Model wheels as links on joints, or expect the vehicle to stand still.",
+        "Model wheels as links on joints, or expect its body to move without them.",
+    ),
+    Rule(
+        "character",
+        WARNING,
+        "A character controller of PhysX is on the stage.",
+        "Rigid bodies, which may be kinematic and animated.",
+        "Make it a kinematic body and animate it, or expect its collider to stay where it is.",
     ),
     Rule(
         "force",
