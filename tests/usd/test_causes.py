@@ -150,3 +150,52 @@ def test_joints_that_stack_are_in_their_tree():
         root = schemas("NewtonArticulationRootAPI")
         stage = open_text(f'def Xform "W" {root} {{\nuniform bool newton:jointsAddMobility = true\n{text}}}\n')
         assert told(stage) == (set() if first == "/W/a" else {("joint-bodies", "/W/j1.physics:body0")})
+
+
+def generic(name, ends, free, applied=(), content=""):
+    """A joint that is free on some axes alone."""
+    locked = [axis for axis in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if axis not in free]
+    limits = "".join(f"float limit:{axis}:physics:low = 1\nfloat limit:{axis}:physics:high = -1\n" for axis in locked)
+    return joint(name, "", *ends, limits + content, (*(f"PhysicsLimitAPI:{axis}" for axis in locked), *applied))
+
+
+@pytest.mark.parametrize("end", ["/nowhere", "/b"])
+def test_axes_of_a_joint_that_leads_nowhere(end):
+    """That a coupling names an axis which the joint locks is told with, and without, the end that leads nowhere."""
+    mimic = ("PhysxMimicJointAPI:rotZ", "PhysxTendonAxisAPI:t")
+    own = 'rel warpArtic:joints = [</j2>, </j1>]\ntoken[] warpArtic:axes = ["rotX", "rotY"]\n'
+    stage = open_text(
+        "".join(body(name) for name in "abc")
+        + joint("j0", "Fixed", "", "/a")
+        + generic("j1", ("/a", end), ("rotX",), ("PhysxTendonAxisRootAPI:t",), f'token[] {T}jointAxis = ["rotZ"]\n')
+        + generic(
+            "j2",
+            ("/b", "/c"),
+            ("rotX", "rotY"),
+            mimic,
+            "rel physxMimicJoint:rotZ:referenceJoint = </j1>\n"
+            f'token physxMimicJoint:rotZ:referenceJointAxis = "rotY"\ntoken[] {T}jointAxis = ["rotZ"]\n',
+        )
+        + f'def WarpArticFixedTendon "t" {{\n{own}float[] warpArtic:coefficients = [1, 2]\n}}\n'
+    )
+    wrong = {
+        "/j1.physxTendon:t:jointAxis",
+        "/j2",
+        "/j2.physxMimicJoint:rotZ:referenceJoint",
+        "/j2.physxTendon:t:jointAxis",
+        "/t.warpArtic:axes",
+    }
+    lost = {("joint-bodies", "/j1.physics:body1")} if end == "/nowhere" else set()
+    assert told(stage) == {("axis-locked", path) for path in wrong} | lost
+
+
+@pytest.mark.parametrize("kind", ["physx", "newton"])
+def test_a_mimic_joint_that_is_refused_says_so_alone(kind):
+    """Its other attributes are no further findings."""
+    content, schema = {
+        "physx": ("rel physxMimicJoint:rotZ:referenceJoint = </x>\nfloat physxMimicJoint:rotZ:gearing = 2", "rotZ"),
+        "newton": ("rel newton:mimicJoint = </x>\nfloat newton:mimicCoef1 = 2", ""),
+    }[kind]
+    schema = f"PhysxMimicJointAPI:{schema}" if schema else "NewtonMimicAPI"
+    stage = open_text(body("a") + body("b") + joint("j", "Revolute", "/a", "/b", AXIS + content, (schema,)))
+    assert [rule for rule, _ in told(stage)] == ["mimic-reference"]

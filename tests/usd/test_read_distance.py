@@ -68,6 +68,15 @@ def test_ends_that_contradict_each_other_are_an_error():
     assert error.endswith("springStiffness: is -300 force/distance, must not be negative")
 
 
+def test_the_spring_of_one_that_is_refused():
+    """That it is refused is all that is told: springs of distance joints are simulated."""
+    applied = ("PhysxPhysicsDistanceJointAPI",)
+    stage = stage_of(f"float physics:minDistance = 2\nfloat physics:maxDistance = 1\n{SPRING}", applied=applied)
+    assert len(errors_of(stage)) == 1 and warnings_of(stage) == []
+    nowhere = stage_of(SPRING, applied=applied, ends=("/World/base", "/nowhere"))
+    assert len(errors_of(nowhere)) == 1 and warnings_of(nowhere) == []
+
+
 def test_one_to_the_world():
     """The point there is authored in the world."""
     stage = stage_of("float physics:maxDistance = 1", ends=("/World/rod", ""))

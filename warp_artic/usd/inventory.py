@@ -41,7 +41,7 @@ class Inventory:
     torn_trees: set[int] = field(default_factory=set)
     """Of these, the trees that a refused joint may have joined to others."""
     link_joints: set[str] = field(default_factory=set)
-    """Paths of the joints that are read as constraints between links."""
+    """Paths of the joints that are read as constraints between links, or refused as such."""
     gears: dict[str, Usd.Prim] = field(default_factory=dict)
     """Gears, and racks with pinions."""
     roots: dict[str, Usd.Prim] = field(default_factory=dict)

@@ -44,12 +44,12 @@ def read_link_joints(
             continue
         others.remove(ends)
         constraint = reader(ends, own[links[0]], own[links[1]], inventory, attributes)
+        inventory.link_joints.add(ends.path)
         if constraint is None:
             attributes.pass_over(ends.prim)
         else:
             carrier = articulation.base_motion and articulation.base_motion.path
             found.append(replace(constraint, on_carrier=carrier is not None and ends.carrier == carrier))
-            inventory.link_joints.add(ends.path)
     return tuple(found)
 
 
@@ -74,10 +74,10 @@ def with_joints_between(
         others.remove(ends)
         (first, link0), (second, link1) = (home[body] for body in bodies)
         constraint = reader(ends, link0, link1, inventory, attributes)
+        inventory.link_joints.add(ends.path)
         if constraint is None:
             attributes.pass_over(ends.prim)
             continue
-        inventory.link_joints.add(ends.path)
         constraint = replace(constraint, articulation1=made[second].path)
         made[first] = replace(made[first], constraints=(*made[first].constraints, constraint))
     return made

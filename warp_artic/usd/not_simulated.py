@@ -187,7 +187,7 @@ def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> No
 
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attributes: Attributes) -> None:
-    if str(prim.GetPath()) in inventory.link_joints:
+    if str(prim.GetPath()) in inventory.link_joints | inventory.refused_joints:
         return
     is_joint = str(prim.GetPath()) in inventory.joints
     is_elastic = str(prim.GetPath()) in inventory.elastic_bodies

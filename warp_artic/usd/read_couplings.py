@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from pxr import Usd
+
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.beside import cause_outside, hangs_on_refused
+from warp_artic.usd.find_dof import check_axis
 from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
-from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
+from warp_artic.usd.read_fixed_tendon import axis_place, read_fixed_tendons
 from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
 from warp_artic.usd.read_gears import read_gears, refuse_stray_gears
 from warp_artic.usd.read_mimic import read_mimics
@@ -81,7 +84,9 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
         path = str(prim.GetPath())
         for schema in sorted(inventory.schemas.get(path, ())):
             kind, _, instance = schema.partition(":")
-            if kind in OF_JOINTS and path not in joints and not hangs_on_refused(path, inventory):
+            if path in inventory.refused_joints:
+                _check_refused(kind, instance, prim, inventory, attributes)
+            elif kind in OF_JOINTS and path not in joints and not hangs_on_refused(path, inventory):
                 found = "no joint"
                 if path in inventory.joints:
                     found = f"in no articulation{cause_outside(path, inventory, attributes)}"
@@ -94,6 +99,18 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
     refuse_stray_gears(joints, inventory, attributes)
     report_other_tendons(joints, links, inventory, attributes)
     report_other_actuators(inventory, attributes)
+
+
+def _check_refused(kind: str, instance: str, prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
+    """Report an axis, of a joint that leads nowhere, that a tendon or mimic joint cannot have."""
+    is_root_too = kind == tokens.TENDON_AXIS and inventory.has_schema(prim, f"{tokens.TENDON_AXIS_ROOT}:{instance}")
+    place = None
+    if kind in (tokens.PHYSX_MIMIC, tokens.ARTIC_MIMIC):
+        place = (instance, str(prim.GetPath()))
+    elif kind in (tokens.TENDON_AXIS_ROOT, tokens.TENDON_AXIS) and not is_root_too:
+        place = axis_place(prim, instance, attributes)
+    if place is not None:
+        check_axis(prim, *place, inventory, attributes)
 
 
 def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory, attributes: Attributes) -> None:

@@ -45,7 +45,9 @@ def read_fixed_tendons(
             found[order, instance] = _read(instance, plan, articulation, inventory, attributes)
         elif not plan.roots and _has_root_beyond(instance, articulation, inventory):
             for joint in plan.joints:
-                attributes.pass_over(inventory.joints[joint.path], f"physxTendon:{instance}:")
+                prim = inventory.joints[joint.path]
+                _dof_of(instance, joint, articulation, prim, attributes)
+                attributes.pass_over(prim, f"physxTendon:{instance}:")
         else:
             _refuse_roots(instance, plan, articulation, attributes)
     return tuple(found[key] for key in sorted(found) if found[key] is not None)
@@ -115,14 +117,10 @@ def _read_axis(
 ) -> _AxisTerm | None:
     """What one joint adds to a tendon; None, and an error, where it has no such axis or empty coefficients."""
     prefix = f"physxTendon:{instance}:"
-    axis = attributes.first_word(prim, f"{prefix}jointAxis", AXES)
+    dof = _dof_of(instance, joint, articulation, prim, attributes)
     gearing = attributes.first_number(prim, f"{prefix}gearing")
     force = attributes.first_number(prim, f"{prefix}forceCoefficient")
-    if axis is None or gearing is None or force is None:
-        return None
-    path = f"{joint.path}.{prefix}jointAxis" if axis else joint.path
-    dof = find_dof(articulation, joint, prim, axis, path, attributes)
-    if dof is None:
+    if dof is None or gearing is None or force is None:
         return None
     is_linear = articulation.dofs[dof].axis.is_linear
     per_position, per_force = (units.NUMBER,) * 2 if is_linear else (units.DISTANCE_PER_ANGLE, units.LEVER)
@@ -143,6 +141,21 @@ def _read_axis(
             reading = Reading(what, f"{joint.path}.{attribute}", authored, quantity.authored, value, quantity.si)
             attributes.report.readings[name].append(reading)
     return _AxisTerm(dof, c, r)
+
+
+def _dof_of(
+    instance: str, joint: Joint, articulation: Articulation, prim: Usd.Prim, attributes: Attributes
+) -> int | None:
+    """The dof that a joint has in a tendon; None, and an error, where it has no such axis."""
+    place = axis_place(prim, instance, attributes)
+    return None if place is None else find_dof(articulation, joint, prim, *place, attributes)
+
+
+def axis_place(prim: Usd.Prim, instance: str, attributes: Attributes) -> tuple[str, str] | None:
+    """The axis that a joint names for a tendon, empty for its only one, and where; None, and an error, for no word."""
+    name = f"physxTendon:{instance}:jointAxis"
+    axis = attributes.first_word(prim, name, AXES)
+    return None if axis is None else (axis, f"{prim.GetPath()}.{name}" if axis else str(prim.GetPath()))
 
 
 def _report_topology(

@@ -15,7 +15,7 @@ from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.beside import cause_outside, hangs_on_refused
 from warp_artic.usd.dialects import dialect_of
-from warp_artic.usd.find_dof import AXES, find_dof
+from warp_artic.usd.find_dof import AXES, check_axis, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
 from warp_artic.usd.read_mjc_equalities import acts, note_compliance
@@ -78,15 +78,21 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
         mimic = _read_newton(joint, prim, articulation, inventory, attributes)
         if mimic is not None and is_mjc:
             mimic = _with_terms_of_mjc(mimic, joint, prim, articulation, inventory, attributes)
-        if mimic is not None:
+        if mimic is None:
+            attributes.pass_over(prim, "newton:mimic")
+        else:
             yield _Claim(tokens.NEWTON_MIMIC, mimic, is_rigid=True)
     for instance in inventory.instances(prim, tokens.PHYSX_MIMIC):
         mimic = _read_physx(joint, prim, instance, articulation, inventory, attributes)
-        if mimic is not None:
+        if mimic is None:
+            attributes.pass_over(prim, f"physxMimicJoint:{instance}:")
+        else:
             yield _Claim(f"{tokens.PHYSX_MIMIC}:{instance}", mimic)
     if is_mjc and MJC_REFERENCE in attributes.names(prim):
         mimic = _read_mjc(joint, prim, articulation, inventory, attributes)
-        if mimic is not None:
+        if mimic is None:
+            attributes.pass_over(prim, "mjc:coef")
+        else:
             yield _Claim(tokens.MJC_EQUALITY, mimic, is_rigid=True)
 
 
@@ -312,17 +318,20 @@ def _dofs(
         attributes.report.error("mimic-reference", path, f"leads to {len(targets)} joints, must lead to one")
         return None
     joints = {one.path: one for one in articulation.joints}
+    has_axis = relationship not in (NEWTON_REFERENCE, MJC_REFERENCE)
     if targets[0] not in joints:
-        if hangs_on_refused(targets[0], inventory, articulation):
+        other = inventory.joints.get(targets[0])
+        if other and hangs_on_refused(targets[0], inventory, articulation):
+            check_axis(other, reference_axis or (AXES[3] if has_axis else ""), path, inventory, attributes)
             return None
         found = "no joint"
-        if targets[0] in inventory.joints:
+        if other:
             cause = cause_outside(targets[0], inventory, attributes)
             found = f"not a joint of the articulation {articulation.path}, as {joint.path} is{cause}"
         attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}; must lead to one")
         return None
     reference = joints[targets[0]]
-    if not reference_axis and len(reference.dofs) > 1 and relationship not in (NEWTON_REFERENCE, MJC_REFERENCE):
+    if not reference_axis and len(reference.dofs) > 1 and has_axis:
         reference_axis = AXES[3]
     leader = find_dof(articulation, reference, inventory.joints[reference.path], reference_axis, path, attributes)
     if follower is None or leader is None:

@@ -9,7 +9,7 @@ from pxr import Usd
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.beside import cause_outside, hangs_on_refused
-from warp_artic.usd.find_dof import AXES, find_dof
+from warp_artic.usd.find_dof import AXES, check_axis, find_dof
 from warp_artic.usd.inventory import Inventory
 
 WORDS = (*AXES, "angular", "linear")
@@ -47,19 +47,21 @@ def read_terms(
     joints = {joint.path: joint for joint in articulation.joints}
     dofs = []
     for index, axis in zip(indices, axes or [""] * len(indices)):
-        joint = joints.get(targets[index])
-        if joint is None and hangs_on_refused(targets[index], inventory, articulation):
-            return None
+        joint, place = joints.get(targets[index]), f"{prim.GetPath()}.{names.axes}" if axis else path
+        other = inventory.joints.get(targets[index])
+        if joint is None and other and hangs_on_refused(targets[index], inventory, articulation):
+            check_axis(other, axis, place, inventory, attributes)
+            dofs.append(None)
+            continue
         if joint is None:
             found = "no joint"
-            if targets[index] in inventory.joints:
+            if other:
                 cause = cause_outside(targets[index], inventory, attributes)
                 found = f"not a joint of the articulation {articulation.path}, as others here are{cause}"
             attributes.report.error(
                 "terms", path, f"leads to {targets[index]}, which is {found}; must lead to joints of one articulation"
             )
             return None
-        place = f"{prim.GetPath()}.{names.axes}" if axis else path
         dofs.append(find_dof(articulation, joint, inventory.joints[joint.path], axis, place, attributes))
     return None if None in dofs else tuple(dofs)
 
