@@ -126,6 +126,39 @@ def test_names_that_are_nearly_right():
     }
 
 
+@pytest.mark.parametrize(
+    "kind, content, applied, reason",
+    [
+        (
+            "Revolute",
+            "float limit:rotX:physics:high = 1",
+            "PhysicsLimitAPI:rotX",
+            "a {} has physics:lowerLimit and phy",
+        ),
+        (
+            "Revolute",
+            "float state:rotX:physics:position = 1",
+            "PhysicsJointStateAPI:rotX",
+            "the axis of a {} is called an",
+        ),
+        (
+            "Prismatic",
+            "float physxLimit:transX:damping = 1",
+            "PhysxLimitAPI:transX",
+            "the axis of a {} is called linear",
+        ),
+        ("", "float physxMimicJoint:rotX:gearing = 1", "", "it needs the schema PhysxMimicJointAPI:rotX"),
+        ("", "float drive:rotX:physics:damping = 1", "", "it needs the schema PhysicsDriveAPI:rotX"),
+        ("", "float drive:rotX:physics:nonsense = 1", "PhysicsDriveAPI:rotX", ""),
+    ],
+)
+def test_what_an_attribute_of_a_joint_lacks(kind, content, applied, reason):
+    """The schema that it needs, or the name that the axis of the joint has there."""
+    (warning,) = warnings_of(pendulum(content, kind, (applied,) if applied else ()))
+    reason = f": {reason.format(f'Physics{kind}Joint')}" if reason else ""
+    assert warning.startswith(f"/World/hinge.{content.split()[1]}: is not used{reason}")
+
+
 def test_attributes_of_contacts_that_are_nearly_right():
     """A typing error in one is a warning that names the right one; what other engines have of contacts stays a note."""
     content = (

@@ -28,7 +28,8 @@ def test_values_without_the_schema_are_no_drive():
     """A drive whose schema is not applied has no effect, and its attributes are reported."""
     stage = pendulum("float drive:angular:physics:stiffness = 3")
     assert hinge_of(stage).dofs[0].drive is None
-    assert "/World/hinge.drive:angular:physics:stiffness: is not used" in warnings_of(stage)
+    text = "is not used: it needs the schema PhysicsDriveAPI:angular"
+    assert f"/World/hinge.drive:angular:physics:stiffness: {text}" in warnings_of(stage)
 
 
 def test_acceleration_gains_are_per_degree():

@@ -46,7 +46,8 @@ def test_limits_are_hard_unless_told_otherwise():
     assert (limit_of("").stiffness, limit_of("").damping, limit_of("").restitution) == (0.0, 0.0, 0.0)
     stage = pendulum(BOUNDS + "float physxLimit:angular:stiffness = 3")
     assert hinge_of(stage).dofs[0].limit.stiffness == 0.0
-    assert warnings_of(stage) == ["/World/hinge.physxLimit:angular:stiffness: is not used"]
+    text = "is not used: it needs the schema PhysxLimitAPI:angular"
+    assert warnings_of(stage) == [f"/World/hinge.physxLimit:angular:stiffness: {text}"]
 
 
 def test_axes_of_a_spherical_joint():

@@ -54,6 +54,8 @@ def test_an_animated_body_that_moves_by_forces():
     op = rod.GetOrderedXformOps()[0] if rod.GetOrderedXformOps() else rod.AddTranslateOp()
     start = op.Get() or (0, 0, 0)
     op.Set(start, 0.0)
+    op.Set(start, 12.0)
+    assert warnings_of(stage) == []
     op.Set(tuple(np.add(start, (1, 0, 0))), 24.0)
     (warning,) = warnings_of(stage)
     assert warning.startswith("/World/rod: moves over time, and by forces: only where it starts is used")

@@ -10,6 +10,7 @@ from pxr import Usd, UsdGeom
 from warp_artic.description.link import Link
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.changes import changes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LINK_FIELDS, resolve
 from warp_artic.usd.placement import Placements
@@ -55,7 +56,7 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
 def _is_animated(prim: Usd.Prim) -> bool:
     """Whether the transform of a body is animated, other than by the motion of an earlier run of ours."""
     ops = UsdGeom.Xformable(prim).GetOrderedXformOps()
-    return any(op.MightBeTimeVarying() and not op.GetOpName().endswith(RUN_OPS) for op in ops)
+    return any(changes(op.GetAttr()) and not op.GetOpName().endswith(RUN_OPS) for op in ops)
 
 
 def _not_negative(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes) -> float:

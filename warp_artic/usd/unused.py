@@ -77,6 +77,16 @@ BY_AXIS = frozenset(
 )
 """Schemas that have the name of an axis for an instance, and mean something on joints only."""
 ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT, tokens.ARTIC_JOINT_FRAME}
+NEEDED = {
+    "drive": "PhysicsDriveAPI",
+    "limit": "PhysicsLimitAPI",
+    "physxLimit": tokens.PHYSX_LIMIT,
+    "physxDrivePerformanceEnvelope": tokens.DRIVE_ENVELOPE,
+    "physxMimicJoint": tokens.PHYSX_MIMIC,
+}
+"""Schemas of joints without which attributes have no effect, by how their names begin, before the instance."""
+ONLY_AXIS = {tokens.REVOLUTE_JOINT: "angular", tokens.PRISMATIC_JOINT: "linear"}
+"""What drives, states and compliance of limits call the axis of joints that have one."""
 READ_TYPES = (
     *tokens.JOINTS,
     *tokens.GEARS,
@@ -191,11 +201,13 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
                     concern = "sensors or looks"
                 elif is_of_contacts or name.startswith(HARMLESS):
                     concern = "contacts, sleeping or another engine"
-                _report_property(prim, name, concern, attributes, meant)
+                _report_property(prim, name, concern, inventory, attributes, meant)
         _report_schemas(prim, inventory, attributes)
 
 
-def _report_property(prim: Usd.Prim, name: str, concern: str, attributes: Attributes, meant: dict[str, str]) -> None:
+def _report_property(
+    prim: Usd.Prim, name: str, concern: str, inventory: Inventory, attributes: Attributes, meant: dict[str, str]
+) -> None:
     """Report a property that nothing has used; a note where it concerns something other than motion."""
     path = f"{prim.GetPath()}.{name}"
     is_passed_over = path in attributes.passed_over
@@ -214,7 +226,22 @@ def _report_property(prim: Usd.Prim, name: str, concern: str, attributes: Attrib
     if concern and not meant[name]:
         attributes.report.note("attribute-not-used", path, f"is not used: it concerns {concern}")
     else:
-        attributes.report.warn("attribute-not-used", path, f"is not used{meant[name]}")
+        text = f"is not used{meant[name] or _needed(prim, name, inventory)}"
+        attributes.report.warn("attribute-not-used", path, text)
+
+
+def _needed(prim: Usd.Prim, name: str, inventory: Inventory) -> str:
+    """What an attribute of a joint lacks: its schema, or the name that the axis of such a joint has."""
+    kind, start = prim.GetTypeName(), name.split(":")
+    if kind not in tokens.JOINTS or len(start) < 3:
+        return ""
+    axis = ONLY_AXIS.get(kind, start[1])
+    if start[0] == "limit" and kind in ONLY_AXIS:
+        return f": a {kind} has physics:lowerLimit and physics:upperLimit"
+    if start[0] in ("drive", "state", "physxLimit") and start[1] != axis:
+        return f": the axis of a {kind} is called {axis}"
+    schema = f"{NEEDED.get(start[0])}:{start[1]}"
+    return "" if start[0] not in NEEDED or inventory.has_schema(prim, schema) else f": it needs the schema {schema}"
 
 
 def _meant(name: str, attributes: Attributes) -> str:
