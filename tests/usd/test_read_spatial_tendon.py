@@ -235,6 +235,13 @@ TIED = [point("root", "r")], [point("leaf", "e", "l0:r")]
             ["/World/frame: has the tendon leaf f, but is no link of an articulation, must be one"],
         ),
         (
+            chain(*TIED, more=body("k", "bool physics:kinematicEnabled = 1", ("PhysxTendonAttachmentRootAPI:k",))),
+            [
+                "/World/k: has the spatial tendon k, but is no link of an articulation (it is kinematic or disabled), "
+                "must be one"
+            ],
+        ),
+        (
             chain([point("root", "r", "", "float damping = -1")], [point("leaf", "e", "l0:r")]),
             ["/World/l0:r: damping -1 N s/m must be finite and not negative"],
         ),

@@ -104,10 +104,8 @@ def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, plac
         return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
     if body in inventory.held:
         owner = inventory.foreign.get(body)
-        why = "is kinematic or disabled: this end stays where it is authored, or moves as it is animated"
-        if owner is not None:
-            why = f"is simulated by {owner or 'another owner'}: this end stays where it is authored"
-        attributes.report.note("joint-held", prim.GetPath(), f"joins {body}, which {why}")
+        why = "kinematic or disabled" if owner is None else f"simulated by {owner or 'another owner'}"
+        attributes.report.note("joint-held", prim.GetPath(), f"joins {body}, which is {why}: no force moves this end")
         return JointEnd(None, frame, body if owner is None else None)
     frame = Pose(tuple(float(component) for component in placement.scale * position), quaternion)
     pose = placements.pose(target, inventory.bodies[body])

@@ -93,7 +93,9 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
                 text = f"is {OF_JOINTS[kind].format(instance=instance)}, but {found}; must be a joint of one"
                 attributes.report.error("coupling-stray", path, text)
             if kind in OF_LINKS and path not in links:
-                text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation, must be one"
+                cause = " (it is kinematic or disabled)" if path in inventory.held else ""
+                own = OF_LINKS[kind].format(instance=instance)
+                text = f"has {own}, but is no link of an articulation{cause}, must be one"
                 attributes.report.error("coupling-stray", path, text)
     _refuse_stray_prims(joints, links, inventory, attributes)
     refuse_stray_gears(joints, inventory, attributes)
