@@ -64,7 +64,7 @@ def springs(tree, tendon, state, share, integrator, h=H):
     found = [Spring(tendon.stiffness, tendon.damping, L - tendon.rest_length, c, c, r)]
     beyond = min(L - tendon.lower, 0.0) + max(L - tendon.upper, 0.0)
     if beyond:
-        found.append(Spring(tendon.limit_stiffness, 0.0, beyond, c, c, r, is_limit=True))
+        found.append(Spring(tendon.limit_stiffness, 0.0, beyond, c, c, r, is_limit=True, resolves=True))
     return found
 
 

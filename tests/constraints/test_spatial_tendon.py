@@ -82,7 +82,9 @@ def springs(tendon, motion, reach):
         L = length - J_L @ reach
         found.append(Spring(tendon.stiffness, tendon.damping, L - leaf.rest_length, J_L, J_S, push, touches))
         if beyond := min(L - leaf.lower, 0.0) + max(L - leaf.upper, 0.0):
-            found.append(Spring(tendon.limit_stiffness, 0.0, beyond, J_L, J_L, push, touches, is_limit=True))
+            found.append(
+                Spring(tendon.limit_stiffness, 0.0, beyond, J_L, J_L, push, touches, is_limit=True, resolves=True)
+            )
     return found
 
 

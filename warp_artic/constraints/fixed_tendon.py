@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import warp as wp
 
 from warp_artic.constraints.coupling import combination_in_step, combine_positions, combine_rates, set_combination
-from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
+from warp_artic.constraints.spring import set_resolved, set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import limit_state, tension
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import FixedTendon
@@ -19,7 +19,16 @@ from warp_artic.math.numbers import Real, add, any_positive, mul, real, sub, whe
 from warp_artic.model.allowed_values import FINITE, LOWER, NOT_NEGATIVE, SHARE, UPPER, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ENDS, IS_JOINT_TENDON, ConstraintFamily, Entries, Measure, Parameter, term_starts
+from warp_artic.model.families import (
+    ENDS,
+    IS_JOINT_TENDON,
+    IS_RESOLVED,
+    ConstraintFamily,
+    Entries,
+    Measure,
+    Parameter,
+    term_starts,
+)
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 from warp_artic.phases.outputs import report_value
@@ -95,6 +104,8 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, b
     tendon = model.row_item[row]
     zero = real(0.0, h)
     k = where_positive(model.tendon_enabled[tendon, block], model.tendon_limit_stiffness[tendon, block], zero)
+    theta = spring_theta(work, row, worker, k, zero, h)
+    set_resolved(work, row, worker, theta)
     set_stop_spring_row(
         model,
         work,
@@ -105,7 +116,7 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, b
         model.tendon_upper[tendon, block],
         k,
         zero,
-        spring_theta(work, row, worker, k, zero, h),
+        theta,
         h,
     )
 
@@ -210,7 +221,7 @@ FIXED_TENDON_LIMIT = ConstraintFamily(
     order=501,
     part=ForcePart.TENDON,
     places=_limit_places,
-    traits=IS_JOINT_TENDON | ENDS,
+    traits=IS_JOINT_TENDON | ENDS | IS_RESOLVED,
     has_own_force_jacobian=True,
     shares_force_jacobian="tendon",
     law=set_fixed_tendon_limit_row,

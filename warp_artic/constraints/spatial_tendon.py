@@ -17,7 +17,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.constraints.rows import forget_rate, row_rate
-from warp_artic.constraints.spring import set_law_row, set_stop_spring_row, spring_theta
+from warp_artic.constraints.spring import set_law_row, set_resolved, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tendon_routes import Routes, leaf_dof_terms, routes_of
 from warp_artic.constraints.tension import limit_state, tension
 from warp_artic.description.articulation import Articulation
@@ -41,7 +41,7 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import FINITE, LOWER, NOT_NEGATIVE, SHARE, UPPER, Allowed
 from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ENDS, IS_TENDON, ConstraintFamily, Entries, Parameter
+from warp_artic.model.families import ENDS, IS_RESOLVED, IS_TENDON, ConstraintFamily, Entries, Parameter
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import in_moving_frame
 from warp_artic.model.row import Place
@@ -289,6 +289,8 @@ def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int,
     tendon = model.leaf_tendon[leaf]
     zero = real(0.0, h)
     k = where_positive(model.spatial_enabled[tendon, block], model.spatial_limit_stiffness[tendon, block], zero)
+    theta = spring_theta(work, row, worker, k, zero, h)
+    set_resolved(work, row, worker, theta)
     set_stop_spring_row(
         model,
         work,
@@ -299,7 +301,7 @@ def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int,
         model.leaf_upper[leaf, block],
         k,
         zero,
-        spring_theta(work, row, worker, k, zero, h),
+        theta,
         h,
     )
 
@@ -470,7 +472,7 @@ SPATIAL_TENDON_LIMIT = ConstraintFamily(
     order=601,
     part=ForcePart.TENDON,
     places=_limit_places,
-    traits=IS_TENDON | ENDS,
+    traits=IS_TENDON | ENDS | IS_RESOLVED,
     has_own_force_jacobian=True,
     shares_force_jacobian="leaf",
     needs_places=True,

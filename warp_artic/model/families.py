@@ -25,7 +25,7 @@ from warp_artic.model.row import Place
 Tree = Any
 """Annotation of `mechanisms.tree.Tree`."""
 ENDS = wp.constant(1 << 0)
-"""Acts beyond an end of something: its impulses are no part of the smooth acceleration."""
+"""Acts beyond an end of something: of its impulses only what the step resolves is part of the smooth acceleration."""
 IS_SOFT_LIMIT = wp.constant(1 << 1)
 """A spring beyond the limits of a joint, whose energy steps watch."""
 FROM_OUTSIDE = wp.constant(1 << 2)
