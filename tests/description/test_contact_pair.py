@@ -49,6 +49,7 @@ def test_valid_pairs(shape):
         ({"damping": -1.0}, "the damping is -1, must be finite and not negative"),
         ({"restitution": 1.5}, "the restitution is 1.5, must be from 0 to 1"),
         ({"stiffness": 0.0}, "the stiffness is 0 N/m, must be positive, infinite for a rigid contact"),
+        ({"keepers": ("/j",)}, "touches once /j has broken, which is no loop joint of its mechanism"),
         ({"depenetration_speed": 0.0}, "the depenetration speed is 0 m/s, must be positive"),
         ({"rest_distance": 0.1}, "the contact distance is 0.02 m, must be finite, and not below the rest distance"),
         ({"shape0": replace(BALL, radius=0.0)}, "the shape /ball has the radius 0 m; it must be positive and finite"),

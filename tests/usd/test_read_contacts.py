@@ -115,6 +115,26 @@ def test_joints_to_what_stays():
     assert names(ball("a") + wall + joint("held", "Revolute", "", "/a")) == {"/wall:/a/shape"}
 
 
+def test_joints_that_break():
+    """They keep their bodies apart until all of them have broken, where nothing else does so for good."""
+    weak = "float physics:breakForce = 9"
+    one, other = joint("one", "Fixed", "/a", "/b", weak), joint("other", "Spherical", "/b/shape", "/a", weak)
+
+    def keepers(text: str) -> dict[str, tuple[str, ...]]:
+        found = contacts_of(ball("a") + ball("b") + text)
+        assert found.told == []
+        return {name: pair.keepers for name, pair in found.pairs.items()}
+
+    assert keepers(one) == {"/a/shape:/b/shape": ("/one",)}
+    assert keepers(other + one) == {"/a/shape:/b/shape": ("/one", "/other")}
+    assert keepers(one + joint("firm", "Distance", "/a", "/b", "float physics:maxDistance = 9")) == {}
+    free = joint("free", "Distance", "/a", "/b", "float physics:maxDistance = 9\nbool physics:collisionEnabled = 1")
+    assert keepers(one + free) == {"/a/shape:/b/shape": ("/one",)}
+    assert keepers(one.replace("= 9", "= 9\nbool physics:jointEnabled = 0")) == {"/a/shape:/b/shape": ()}
+    wall = collider("Cube", "wall") + joint("held", "Fixed", "/wall", "/a", weak)
+    assert keepers(wall) == {"/a/shape:/b/shape": (), "/wall:/a/shape": ("/held",), "/wall:/b/shape": ()}
+
+
 @pytest.mark.parametrize(
     "first, second",
     [("/a", "/b"), ("/a/shape", "/b/shape"), ("/a", "/b/shape"), ("/b/shape", "/a")],
@@ -309,9 +329,11 @@ ROBOT = 'def Xform "Robot" {{\n{}{}{}{}}}\n'.format(
 )
 
 
-def test_copies_are_as_read_one_by_one():
+@pytest.mark.parametrize("breaks", ["", "float physics:breakForce = 9\n"], ids=["", "breaks"])
+def test_copies_are_as_read_one_by_one(breaks):
     """Copies of a robot have its shapes, and those that stay are where each copy is."""
-    text = f'def Scope "Assets" {{\n}}\nclass Xform "Robot" {{\n{ROBOT.partition("{")[2]}\n'
+    content = ROBOT.partition("{")[2].replace('Joint "wrist"  {', f'Joint "wrist" {{\n{breaks}')
+    text = f'def Scope "Assets" {{\n}}\nclass Xform "Robot" {{\n{content}\n'
     places = "".join(
         f'def "r{number}" (references = </Robot>) {{\ndouble3 xformOp:translate = ({20 * number}, 0, 0)\n'
         f'uniform token[] xformOpOrder = ["xformOp:translate"]\n}}\n'
@@ -319,10 +341,11 @@ def test_copies_are_as_read_one_by_one():
     )
     flat = "".join(
         f'def Xform "r{number}" {{\ndouble3 xformOp:translate = ({20 * number}, 0, 0)\n'
-        f'uniform token[] xformOpOrder = ["xformOp:translate"]\n'
-        + ROBOT.partition("{")[2].replace("/Robot/", f"/r{number}/")
+        f'uniform token[] xformOpOrder = ["xformOp:translate"]\n' + content.replace("/Robot/", f"/r{number}/")
         for number in range(3)
     )
     together, apart = contacts_of(text + places + FLOOR), contacts_of(flat + FLOOR)
     assert together.pairs == apart.pairs and len(together.pairs) > 20
+    kept = {joint for pair in together.pairs.values() for joint in pair.keepers}
+    assert kept == ({f"/r{number}/wrist" for number in range(3)} if breaks else set())
     assert together.shapes["/r2/stand"].frame.position == pytest.approx((49, 0, 0))

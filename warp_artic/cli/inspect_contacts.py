@@ -32,7 +32,8 @@ def contact_pairs(trees: Sequence[Articulation]) -> list[dict]:
             ends = ((one.link0, tree, one.shape0), (one.link1, homes.get(one.articulation1, tree), one.shape1))
             values = {name: plain(getattr(one, name)) for name in NUMBERS}
             sides = [_side("world" if link == WORLD else home.links[link].path, shape) for link, home, shape in ends]
-            found.append({"colliders": sides, "enabled": one.enabled, **values, "units": ContactPair.UNITS})
+            state = {"enabled": one.enabled, "kept_apart_by": list(one.keepers)}
+            found.append({"colliders": sides, **state, **values, "units": ContactPair.UNITS})
     return found
 
 
@@ -58,7 +59,8 @@ def contact_blocks(content: dict) -> Iterator[str | Table]:
     columns = [Column(name, is_text=True) for name in ("collider", "touches", "state")]
     rows = [[f"{side['kind']} {side['path']}" for side in one["colliders"]] for one in pairs]
     for row, one in zip(rows, pairs):
-        row.append("on" if one["enabled"] else "off")
+        until = f" once broken: {', '.join(one['kept_apart_by'])}" if one["kept_apart_by"] else ""
+        row.append(f"on{until}" if one["enabled"] else "off")
     shared = []
     for name in NUMBERS:
         word, unit = WORDS.get(name, words_of(name)), pairs[0]["units"][name].removeprefix("1")

@@ -3,7 +3,8 @@
 The points are those where a step places the links. Shapes that move against each other by more than the half of the
 thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
 that their velocity leaves. Pairs whose balls do not come near are not looked at. Of a patch of a surface a point counts
-where its normal is one of the patch, and not of what the patch goes on in.
+where its normal is one of the patch, and not of what the patch goes on in. A pair that joints keep apart has points
+once all of them have broken.
 """
 
 import warp as wp
@@ -13,7 +14,7 @@ from warp_artic.collision.box_faces import add_face
 from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import PLANE
-from warp_artic.collision.places import set_unused
+from warp_artic.collision.places import UNUSED, set_unused
 from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
 from warp_artic.math.directions import length
@@ -115,7 +116,10 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
     moved = closing_at(model, work, pair, x_0, x_1, block, worker) * neg(work.since_placed[0, worker])
     thin = model.contact_thickness[pair, block]
     moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
-    if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, block, worker, h) + further):
+    reach = ball_reach(model, work, pair, x_0, x_1, moved, block, worker, h) + further
+    if model.contact_keepers[pair] > 0:
+        reach = where_positive(is_let_go(model, work, pair, worker, reach), reach, neg(real(1.0, reach)))
+    if any_positive(reach):
         collide(
             model.contact_hull_point,
             block,
@@ -137,12 +141,25 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
         )
         for point in range(first, first + model.contact_points[pair]):
             n = load_vec3(work.contact_point, 7 * point + 3, worker)
-            work.contact_point[7 * point + 6, worker] = work.contact_point[7 * point + 6, worker] - dot(n, moved)
+            gap = work.contact_point[7 * point + 6, worker] - dot(n, moved)
+            if model.contact_keepers[pair] > 0:
+                gap = where_positive(is_let_go(model, work, pair, worker, gap), gap, real(UNUSED, gap))
+            work.contact_point[7 * point + 6, worker] = gap
             work.contact_near[point, worker] = nearness(model, work, pair, point, block, worker, h)
     else:
         for point in range(first, first + model.contact_points[pair]):
             set_unused(work.contact_point, point, worker, x_0)
             work.contact_near[point, worker] = h - h
+
+
+@wp.func
+def is_let_go(model: ModelArrays, work: WorkArrays, pair: int, worker: int, like: Real):
+    """One where all joints have broken that keep a pair apart, else zero."""
+    found = real(1.0, like)
+    first = model.contact_keeper[pair]
+    for keeper in range(first, first + model.contact_keepers[pair]):
+        found = found * work.loop_is_broken[model.keeper_loop[keeper], worker]
+    return found
 
 
 @wp.func

@@ -151,6 +151,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],
+        "keeper_loop": lambda tree: [loop for one in tree.structure_of(CONTACT_PAIR) for loop in one[-1]],
     },
     scratch={
         "contact_point": lambda tree: 7 * _points(tree),

@@ -1,6 +1,6 @@
 """Where points of contact are at a state: midway between both shapes, with the normal and the gap.
 
-A pair whose contact a host gives has no point while there is none.
+A pair whose contact a host gives has no point while there is none, nor has one that joints keep apart.
 """
 
 import warp as wp
@@ -9,6 +9,7 @@ from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import find_contacts_within
 from warp_artic.constraints.contact_given import has_contact
 from warp_artic.constraints.contact_motion import contact_sign
+from warp_artic.constraints.loop_joint import read_broken
 from warp_artic.math.numbers import mul, real, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state
@@ -38,6 +39,7 @@ def report_contacts(
     place_links(model, work, work.position, work.root, work.v, block, worker)
     locate_links(model, work, work.root, block, worker)
     work.since_placed[0, worker] = zero
+    read_broken(model, state, work, block, worker)
     find_contacts_within(model, work, block, worker, zero, real(ANYWHERE, zero))
     for point in range(model.contact_point_count):
         n = load_vec3(work.contact_point, 7 * point + 3, worker) * contact_sign(model, point, zero)

@@ -6,6 +6,7 @@ import numpy as np
 
 from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import Solid
+from warp_artic.constraints.loop_geometry import loops
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.contact_pair import ContactPair
@@ -93,18 +94,20 @@ def row_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
 
 PAIR_TABLES = (
     *("link0", "link1", "meet", "first", "points", "kind0", "kind1", "hull0", "hull0_count", "hull1", "hull1_count"),
-    *("sense", "patch", "seam", "seams", "one_sided", "motion0", "motion1", "is_given"),
+    *("sense", "patch", "seam", "seams", "one_sided", "motion0", "motion1", "is_given", "keeper", "keepers"),
 )
-"""Names of what `pair_structure` has of each pair, in its order."""
+"""Names of what `pair_structure` has of each pair, in its order, but for the last."""
 
 
-def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
+def pair_structure(articulation: Articulation) -> tuple[tuple, ...]:
     """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
     these are the other way round than it has them, which side is a patch of a surface, with its seams, and of each
-    side the number of its motion, -1 where it moves as its link, and whether a host gives its point."""
+    side the number of its motion, -1 where it moves as its link, whether a host gives its point, and the first of the
+    loop joints that keep it apart until they break, with their number, and these."""
     motions = contact_motions(articulation)
+    loop_numbers = {loop.name: number for number, loop in enumerate(loops(articulation))}
     layout, world = DofLayout(articulation), len(articulation.links)
-    found, point, hull, seam = [], 0, 0, 0
+    found, point, hull, seam, keeper = [], 0, 0, 0, 0
     for one in pairs(articulation):
         (link0, shape0), (link1, shape1) = sides(one)
         ends = (world if link == WORLD else link for link in (link0, link1))
@@ -118,7 +121,10 @@ def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
         patches = (patch, seam, seams, is_one_sided)
         moved = (_motion_number(one, link, motions) for link in (link0, link1))
         meet, is_given = layout.meet(link0, link1), int(one.is_given)
-        found.append((*ends, meet, point, count, *kinds, *hulls, sense, *patches, *moved, is_given))
+        keepers = tuple(loop_numbers[name] for name in one.keepers)
+        kept = (keeper, len(keepers), keepers)
+        found.append((*ends, meet, point, count, *kinds, *hulls, sense, *patches, *moved, is_given, *kept))
+        keeper += len(keepers)
         point += count
         seam += seams
         hull += sum(sizes)

@@ -75,7 +75,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import column, dot
 from warp_artic.model.allowed_values import ANGLE
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
@@ -195,6 +195,15 @@ def set_loop_row_jacobian(model: ModelArrays, work: WorkArrays, row: int, block:
         n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, worker))
         between = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_1, x_1)
         set_loop_jacobian(model, work, between, row, False, n)
+
+
+@wp.func
+def read_broken(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+    """Read which loop joints are broken."""
+    for loop in range(model.loop_count):
+        broken = state.loop_broken[loop, block]
+        one = real(1.0, broken)
+        work.loop_is_broken[loop, worker] = where_positive(broken, one, one - one)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:

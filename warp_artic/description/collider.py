@@ -68,16 +68,32 @@ class ContactFilter:
     groups: tuple[CollisionGroup, ...] = ()
     apart: frozenset[frozenset[str]] = frozenset()
     """Pairs of names; an articulation alone does not touch itself."""
+    joined: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    """Pairs of names, each once, with the names of loop joints: they are apart until all of these have broken."""
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """All names that pairs have."""
+        """All names that pairs have which stay apart."""
         return frozenset(name for pair in self.apart for name in pair)
 
     def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
         """Whether a pair has one of the first names and one of the second."""
         ones, others = self.named.intersection(first), self.named.intersection(second)
         return any(frozenset((one, other)) in self.apart for one in ones for other in others)
+
+    def keepers(self, first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
+        """The loop joints that keep apart what has one of the first names and one of the second, in order."""
+        ones, others = self._joined_names.intersection(first), self._joined_names.intersection(second)
+        pairs = {frozenset((one, other)) for one in ones for other in others}
+        return tuple(sorted({joint for pair in pairs for joint in self._joints.get(pair, ())}))
+
+    @cached_property
+    def _joints(self) -> dict[frozenset[str], frozenset[str]]:
+        return dict(self.joined)
+
+    @cached_property
+    def _joined_names(self) -> frozenset[str]:
+        return frozenset(name for pair, _ in self.joined for name in pair)
 
     def blocked(self, sets: Sequence[frozenset[str]]) -> np.ndarray:
         """Whether colliders of some groups never touch those of others, for each two of n sets, shape (n, n).

@@ -79,6 +79,9 @@ class ContactPair(Constraint):
     """Of a pair that a host gives its only point (`description.contact_slots`): half of the least extent of the thinner
     body [m]. None: the points are those of the shapes."""
 
+    keepers: tuple[str, ...] = ()
+    """Names of loop joints of the mechanism that keep the shapes apart until all of them have broken."""
+
     @property
     def is_given(self) -> bool:
         """Whether a host says where the bodies touch."""

@@ -2,7 +2,7 @@
 
 Two colliders may touch where one can move against the other: not on one link, nor on links without a free joint
 between them, nor both on what stays or is moved from outside. Joints, filters, groups and scenes keep them apart, and
-so does their reach.
+so does their reach; joints that break do so until then.
 Articulations that may touch become one mechanism, or are solved island by island (`contact_mechanisms`).
 """
 
@@ -109,6 +109,7 @@ def _pair(
     one, other = touching.colliders[first], touching.colliders[second]
     homes = [articulations[touching.home[number]].path for number in (first, second) if touching.home[number] != STATIC]
     surface = combined(one.surface, other.surface)
+    keepers = touching.kept_apart.keepers(one.names, other.names)
     is_carried = touching.home[first] == STATIC and articulations[touching.home[second]].base_motion is not None
     made = ContactPair(
         name=f"{one.path}:{other.path}",
@@ -129,6 +130,7 @@ def _pair(
         restitution=surface.restitution,
         stiffness=surface.stiffness,
         damping=surface.damping,
+        keepers=keepers,
     )
     return made, homes[0]
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -271,6 +272,7 @@ def _mechanisms(scene: Scene) -> Iterator[Diagnostic]:
                 text = f"has an elastic body attached to it; it must be a mechanism by itself, and is one with {others}"
                 yield _error("mechanism", one.path, text)
         yield from _far_parts(articulations)
+        yield from _keepers(articulations)
 
 
 def _unknown(scene: Scene, of_path: dict[str, Articulation]) -> Iterator[Diagnostic]:
@@ -289,6 +291,15 @@ def _unknown(scene: Scene, of_path: dict[str, Articulation]) -> Iterator[Diagnos
                 problems = list(constraint.problems_between(other))
             for problem in problems:
                 yield _error("constraint", constraint.name, f"{constraint.NOUN}: {problem}")
+
+
+def _keepers(articulations: list[Articulation]) -> Iterator[Diagnostic]:
+    """Joints that contact pairs of a mechanism name, and that it does not have."""
+    known = {loop.name for one in articulations for loop in one.constraints_of(LoopJoint) if loop.enabled}
+    for pair in (pair for one in articulations for pair in one.constraints_of(ContactPair)):
+        for name in set(pair.keepers) - known:
+            text = f"{pair.NOUN}: touches once {name} has broken, which is no loop joint of its mechanism"
+            yield _error("constraint", pair.name, text)
 
 
 def _far_parts(articulations: list[Articulation]) -> Iterator[Diagnostic]:

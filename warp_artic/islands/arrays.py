@@ -60,6 +60,16 @@ def island_types(precision: str) -> SimpleNamespace:
         resist_turning: int  # whether any surfaces have friction of these two kinds
 
     @wp.struct
+    class Keepers:
+        """Joints that keep pairs of colliders apart until they break."""
+
+        count: int
+        pairs: wp.array(dtype=wp.int64)  # first * count of colliders + second, in order
+        first: wp.array(dtype=int)  # of a pair: its first entry in `joint`, and one more than the last pair's
+        joint: wp.array(dtype=int)
+        broken: wp.array(dtype=T)  # of a joint, by environment: positive where it has broken
+
+    @wp.struct
     class Solids:
         """Where colliders are."""
 
@@ -167,5 +177,14 @@ def island_types(precision: str) -> SimpleNamespace:
         Y_w: wp.array(dtype=V)
 
     return SimpleNamespace(
-        numbers=numbers, T=T, V=V, M=M, Colliders=Colliders, Solids=Solids, Bodies=Bodies, Movers=Movers, Points=Points
+        numbers=numbers,
+        T=T,
+        V=V,
+        M=M,
+        Colliders=Colliders,
+        Keepers=Keepers,
+        Solids=Solids,
+        Bodies=Bodies,
+        Movers=Movers,
+        Points=Points,
     )

@@ -20,21 +20,33 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     """The kernels `place` and `count_pairs`, which also lists them."""
     types = island_types(precision)
     T, V = types.T, types.V
-    Colliders, Solids, Bodies = types.Colliders, types.Solids, types.Bodies
+    Colliders, Solids, Bodies, Keepers = types.Colliders, types.Solids, types.Bodies, types.Keepers
 
     @wp.func
-    def may_meet(colliders: Colliders, i: int, j: int):
-        """Whether two colliders may touch at all."""
+    def place_in(keys: wp.array(dtype=wp.int64), colliders: Colliders, i: int, j: int):
+        """The place of a pair among keys in order; -1 where it is not among them."""
+        size = keys.shape[0]
+        if size > 0:
+            key = wp.int64(i) * wp.int64(colliders.count) + wp.int64(j)
+            found = wp.lower_bound(keys, key)
+            if found < size:
+                if keys[found] == key:
+                    return found
+        return -1
+
+    @wp.func
+    def may_meet(colliders: Colliders, keepers: Keepers, env: int, i: int, j: int):
+        """Whether two colliders may touch now."""
         if colliders.weld[i] == colliders.weld[j]:
             return False
         if colliders.allowed[colliders.family[i], colliders.family[j]] == 0:
             return False
-        size = colliders.apart.shape[0]
-        if size > 0:
-            key = wp.int64(i) * wp.int64(colliders.count) + wp.int64(j)
-            found = wp.lower_bound(colliders.apart, key)
-            if found < size:
-                if colliders.apart[found] == key:
+        if place_in(colliders.apart, colliders, i, j) >= 0:
+            return False
+        kept = place_in(keepers.pairs, colliders, i, j)
+        if kept >= 0:
+            for k in range(keepers.first[kept], keepers.first[kept + 1]):
+                if keepers.broken[env * keepers.count + keepers.joint[k]] == T(0.0):
                     return False
         return True
 
@@ -105,6 +117,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     @wp.kernel(**OPTIONS)
     def count_pairs(
         colliders: Colliders,
+        keepers: Keepers,
         solids: Solids,
         tree: wp.uint64,
         planes: wp.array(dtype=int),
@@ -124,7 +137,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         is_plane = colliders.kind[i] == PLANE
         for p in range(planes.shape[0]):
             j = planes[p]
-            if not is_plane and may_meet(colliders, wp.min(i, j), wp.max(i, j)):
+            if not is_plane and may_meet(colliders, keepers, env, wp.min(i, j), wp.max(i, j)):
                 plane = env * colliders.count + j
                 if height_over(solids, plane, k) <= wp.float64(colliders.offset[j]):
                     if is_listed == 1:
@@ -135,7 +148,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             other = int(0)
             while wp.bvh_query_next(query, other):
                 j = other - env * colliders.count
-                if j > i and colliders.kind[j] != PLANE and may_meet(colliders, i, j):
+                if j > i and colliders.kind[j] != PLANE and may_meet(colliders, keepers, env, i, j):
                     if is_listed == 1:
                         list_pair(firsts, seconds, start, found, k, other)
                     found += 1

@@ -20,7 +20,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
     """The kernels between a group and the arrays of a large stage, and the struct `Masses`."""
     types = island_types(precision)
     T, V, M = types.T, types.V, types.M
-    Bodies, Movers = types.Bodies, types.Movers
+    Bodies, Keepers, Movers = types.Bodies, types.Keepers, types.Movers
     Quat = wp.types.quaternion(dtype=T)
     Rows = wp.array2d(dtype=T)
 
@@ -73,6 +73,18 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         bodies.angular[b] = vector_at(velocity, 6 * link + 3, column)
         bodies.force[b] = V()
         bodies.moment[b] = V()
+
+    @wp.kernel(**OPTIONS)
+    def take_broken(
+        broken: Rows,
+        rows: wp.array(dtype=int),
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        keepers: Keepers,
+    ):
+        """Which joints of a group have broken that keep colliders apart."""
+        env, k = wp.tid()
+        keepers.broken[env * keepers.count + numbers[k]] = broken[rows[k], columns[k] + env]
 
     @wp.func
     def take_rest(failure: Rows, steps_at_rest: Rows, column: int, movers: Movers, mover: int):
@@ -303,6 +315,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
     return SimpleNamespace(
         Masses=Masses,
         take_links=take_links,
+        take_broken=take_broken,
         take_bodies=take_bodies,
         take_velocities=take_velocities,
         take_trees=take_trees,

@@ -12,6 +12,7 @@ import warp as wp
 
 from warp_artic.constraints.dispatch import add_load
 from warp_artic.constraints.forces import row_force
+from warp_artic.constraints.loop_joint import read_broken
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -32,12 +33,9 @@ from warp_artic.phases.integrate import find_asleep
 @wp.func
 def load_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
     """Read which loop joints are broken; they have transmitted nothing yet."""
-    for loop in range(model.loop_count):
-        broken = state.loop_broken[loop, block]
-        zero = real(0.0, broken)
-        work.loop_is_broken[loop, worker] = where_positive(broken, real(1.0, broken), zero)
-        for k in range(6 * loop, 6 * loop + 6):
-            work.loop_force[k, worker] = zero
+    read_broken(model, state, work, block, worker)
+    for k in range(6 * model.loop_count):
+        work.loop_force[k, worker] = real(0.0, work.loop_is_broken[0, worker])
 
 
 @wp.func

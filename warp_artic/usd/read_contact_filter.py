@@ -1,6 +1,6 @@
 """What keeps colliders apart: joints between their bodies, filtered pairs, self-collision, and collision groups.
 
-    joint                  its two bodies, unless physics:collisionEnabled is on
+    joint                  its two bodies, unless physics:collisionEnabled is on; one that breaks, until then
     filteredPairs          the prim that has them and those they lead to: colliders, bodies, articulations
     self-collision off     all links of an articulation
     collision group        its colliders and those of its filteredGroups; inverted, of all other groups
@@ -16,6 +16,7 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.collider import CollisionGroup, ContactFilter
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, is_at_or_below
@@ -101,18 +102,32 @@ def read_contact_filter(
     attributes: Attributes,
 ) -> ContactFilter:
     """What keeps colliders apart, on the stage and in its copies."""
+    articulations = list(articulations)
     trees = _trees_of_roots(articulations, inventory)
-    apart = set(_joined(inventory, attributes))
+    breakable = {one.name for tree in articulations for one in tree.constraints_of(LoopJoint) if one.is_breakable}
+    apart, joined = set(), {}
+    for path, pair in _joined(inventory, attributes):
+        if path in breakable:
+            joined.setdefault(pair, set()).add(path)
+        else:
+            apart.add(pair)
     apart.update(_filtered(inventory, copies, trees, attributes))
     for root, prim in inventory.roots.items():
         if not collides_with_itself(prim, attributes):
             apart.update(frozenset((tree,)) for tree in trees.get(root, ()))
     own = {
-        like: [pair for pair in apart if all(is_at_or_below(name, like) for name in pair)]
+        like: [pair for pair in (*apart, *joined) if all(is_at_or_below(name, like) for name in pair)]
         for like in {copy.like for copy in copies}
     }
-    apart.update(frozenset(map(copy.path, pair)) for copy in copies for pair in own[copy.like])
-    return ContactFilter(groups=tuple(groups.groups), apart=frozenset(apart))
+    for copy in copies:
+        for pair in own[copy.like]:
+            made = frozenset(map(copy.path, pair))
+            if pair in apart:
+                apart.add(made)
+            if pair in joined:
+                joined[made] = set(map(copy.path, joined[pair]))
+    until = tuple((pair, frozenset(joints)) for pair, joints in joined.items())
+    return ContactFilter(groups=tuple(groups.groups), apart=frozenset(apart), joined=until)
 
 
 def collides_with_itself(root: Usd.Prim, attributes: Attributes) -> bool:
@@ -160,15 +175,15 @@ def _trees_of_roots(articulations: Iterable[Articulation], inventory: Inventory)
     return found
 
 
-def _joined(inventory: Inventory, attributes: Attributes) -> Iterator[frozenset[str]]:
-    """The bodies, or colliders of none, of joints that do not let them touch."""
+def _joined(inventory: Inventory, attributes: Attributes) -> Iterator[tuple[str, frozenset[str]]]:
+    """The joints that do not let their bodies touch, by path, with these, or colliders of none."""
     for prim in inventory.joints.values():
         if why_disabled(prim, inventory, attributes) or attributes.flag(prim, "physics:collisionEnabled", False):
             continue
         ends = [[str(path) for path in attributes.targets(prim, f"physics:body{side}")] for side in (0, 1)]
         names = [inventory.body_of.get(end[0], end[0]) for end in ends if end]
         if len(set(names)) == 2:
-            yield frozenset(names)
+            yield str(prim.GetPath()), frozenset(names)
 
 
 def _filtered(

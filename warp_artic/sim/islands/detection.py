@@ -54,7 +54,7 @@ class Detection:
             self._boxes = wp.Bvh(solids.lower, solids.upper, groups=layout.solid_environments)
         else:
             self._boxes.rebuild()
-        given = [layout.colliders, solids, self._boxes.id, layout.planes]
+        given = [layout.colliders, layout.keepers, solids, self._boxes.id, layout.planes]
         room = [self._starts, self._counts, self._firsts, self._seconds]
         self._launch(self._broad.count_pairs, dim, [*given, 0, *room])
         total = self._scanned(self._counts, self._starts, self._counts.shape[0])

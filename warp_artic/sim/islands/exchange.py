@@ -50,12 +50,17 @@ class Exchange:
         self._given = [(field, wp.clone(field)) for field in fields]
 
     def take_links(self) -> None:
-        """Take where links are and how they move, which is up to date in their groups."""
+        """Take where links are, how they move and which joints have broken, which is up to date in their groups."""
         layout = self._layout
         for part in layout.parts:
             found = [part.group.field(name).scalars for name in ("link_pose", "link_velocity")]
             inputs = [*found, self._masses(part.group), part.links, part.columns, part.numbers, part.origins]
             self._launch(self._kernels.take_links, part.links, [*inputs, layout.bodies])
+            if part.keeper_numbers.size:
+                inputs = [part.group.field("loop_broken").scalars, part.keeper_rows, part.keeper_columns]
+                self._launch(
+                    self._kernels.take_broken, part.keeper_numbers, [*inputs, part.keeper_numbers, layout.keepers]
+                )
 
     def place_moved(self, step: int) -> None:
         """Place bodies that are moved from outside at the beginning of a step, with the velocity of all of it."""

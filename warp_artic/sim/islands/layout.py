@@ -47,6 +47,11 @@ class GroupPart:
     """Whether something holds single joints (`constraints.bounded_rows`)."""
     tables: dict
     """Fields that are found for mechanisms with joints."""
+    keeper_rows: wp.array
+    """Of each of its joints that keep colliders apart until they break: its row of `loop_broken`."""
+    keeper_columns: wp.array
+    keeper_numbers: wp.array
+    """Number among all of these joints."""
 
 
 def launch(kernel: wp.Kernel, dim: tuple[int, ...], inputs: list, device: str) -> None:
@@ -71,6 +76,7 @@ class IslandLayout:
         self.types = island_types(precision)
         self.tables = collider_tables(scene.island_contacts, scene)
         self.colliders = self._upload_colliders(scene.island_contacts.bounce_threshold)
+        self.keepers = self._upload_keepers()
         self._lay_out(members)
         self.planes = self.upload(np.flatnonzero(self.tables.columns["kind"] == PLANE), int)
         """Numbers of planes."""
@@ -107,6 +113,14 @@ class IslandLayout:
                 kind = kinds.get(name, types.T)
             setattr(colliders, name, self.upload(values, kind))
         return colliders
+
+    def _upload_keepers(self):
+        keepers = self.types.Keepers()
+        keepers.count = len(self.tables.joints)
+        keepers.pairs = self.upload(self.tables.keepers["pairs"], wp.int64)
+        keepers.first, keepers.joint = (self.upload(self.tables.keepers[name], int) for name in ("first", "joint"))
+        keepers.broken = self.zeros(self.environments * keepers.count, self.types.T)
+        return keepers
 
     def _lay_out(self, members: Sequence[Member]) -> None:
         """Number bodies, those that are moved from outside last, and mechanisms, and make their arrays."""
@@ -187,6 +201,12 @@ class IslandLayout:
             own_bodies[places.index(member.place), own_links.index(link)] = number
         is_held = [parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts)]
         rows = np.cumsum(np.logical_not(is_held)) - 1
+        joints = [
+            (members[articulation].first_row("loop") + loop, members[articulation].first_column, number)
+            for number, (articulation, loop) in enumerate(self.tables.joints)
+            if members[articulation].group is group
+        ]
+        keepers = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
         return GroupPart(
             group=group,
             links=self.upload(links, int),
@@ -201,6 +221,9 @@ class IslandLayout:
             is_body=is_body,
             has_rows=bool(bounded_rows(tree.rows)),
             tables={} if is_body else self._tables_of(group),
+            keeper_rows=keepers[0],
+            keeper_columns=keepers[1],
+            keeper_numbers=keepers[2],
         )
 
     def _tables_of(self, group: Group) -> dict:

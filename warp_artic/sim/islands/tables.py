@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from warp_artic.constraints.contact_tables import KINDS, half_thickness, hull_of
+from warp_artic.constraints.loop_geometry import loops
+from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider
 from warp_artic.description.island_contacts import IslandContacts
@@ -29,6 +31,10 @@ class ColliderTables:
     """Of the bodies that are moved from outside; these come after the others."""
     columns: dict[str, np.ndarray]
     """By the fields of `islands.arrays.island_types(...).Colliders`."""
+    joints: tuple[tuple[int, int], ...]
+    """Articulation, and number among its loop joints, of each joint that keeps colliders apart until it breaks."""
+    keepers: dict[str, np.ndarray]
+    """By the fields of `Keepers`."""
 
 
 def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
@@ -80,7 +86,7 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "torsional_friction": np.array([one.torsional_friction for one in pairs]),
         "rolling_friction": np.array([one.rolling_friction for one in pairs]),
     }
-    return ColliderTables(tuple(colliders), bodies, motions, columns)
+    return ColliderTables(tuple(colliders), bodies, motions, columns, *_keepers(touching, scene.articulations))
 
 
 def _starts(several: Sequence[Sequence]) -> np.ndarray:
@@ -109,14 +115,41 @@ def _welds(touching: Touching) -> np.ndarray:
 
 def _apart(touching: Touching) -> np.ndarray:
     """Pairs of colliders that are kept apart by name, as first * count + second, in order."""
-    count = len(touching.colliders)
+    return np.array(sorted({key for _, key in _keys(touching, touching.kept_apart.apart)}), np.int64)
+
+
+def _keepers(
+    touching: Touching, articulations: Sequence[Articulation]
+) -> tuple[tuple[tuple[int, int], ...], dict[str, np.ndarray]]:
+    """Joints that keep colliders apart until they break, and the pairs of these."""
+    joints_of = dict(touching.kept_apart.joined)
+    found: dict[int, set[str]] = {}
+    for pair, key in _keys(touching, joints_of):
+        found.setdefault(key, set()).update(joints_of[pair])
+    places = {
+        loop.name: (number, place)
+        for number, one in enumerate(articulations if found else ())
+        for place, loop in enumerate(loops(one))
+    }
+    joints = sorted({joint for several in found.values() for joint in several})
+    number = {joint: place for place, joint in enumerate(joints)}
+    several = [sorted(number[joint] for joint in found[key]) for key in sorted(found)]
+    keepers = {
+        "pairs": np.array(sorted(found), np.int64),
+        "first": np.cumsum([0, *map(len, several)]).astype(np.int32),
+        "joint": np.array([joint for own in several for joint in own], np.int32),
+    }
+    return tuple(places[joint] for joint in joints), keepers
+
+
+def _keys(touching: Touching, pairs: Collection[frozenset[str]]) -> Iterator[tuple[frozenset[str], int]]:
+    """Each of some pairs of names with each pair of colliders that have them, as first * count + second."""
+    count, wanted = len(touching.colliders), frozenset(name for pair in pairs for name in pair)
     by_name: dict[str, list[int]] = {}
-    for collider in np.flatnonzero(touching.is_named).tolist():
-        for name in touching.colliders[collider].names:
-            by_name.setdefault(name, []).append(collider)
-    found = set()
-    for pair in touching.kept_apart.apart:
+    for number, collider in enumerate(touching.colliders):
+        for name in wanted.intersection(collider.names):
+            by_name.setdefault(name, []).append(number)
+    for pair in pairs:
         if pair <= by_name.keys():
             one, other = min(pair), max(pair)  # the same where what has a name does not touch itself
-            found |= {(min(a, b), max(a, b)) for a in by_name[one] for b in by_name[other] if a != b}
-    return np.array(sorted(a * count + b for a, b in found), np.int64)
+            yield from ((pair, min(a, b) * count + max(a, b)) for a in by_name[one] for b in by_name[other] if a != b)
