@@ -185,3 +185,66 @@ def test_a_rack_falls_with_its_pinion(side):
     np.testing.assert_allclose(place[1:], (0.5 * a * (recording.time**2 + H**2))[1:], atol=1e-9, rtol=2e-7)
     np.testing.assert_allclose(angle, side * k * place, atol=1e-6, rtol=0)
     assert np.abs(angle).max() > 50.0
+
+
+INERTIAS, RATIO, OFF_CENTRE, G = (0.02, 0.05), 2.5, 0.05, 9.81
+"""About the axes of two wheels without what their weights add [kg m^2], and by what the first turns faster."""
+
+
+def on_the_world(root=True, speed=0.0):
+    """Two wheels that mesh, of 1 kg each, out of balance, with hinges to the world."""
+    text = ""
+    for number, (inertia, own) in enumerate(zip(INERTIAS, (speed, -speed / RATIO))):
+        place = (0.3 * number, 0, 0)
+        text += wheel(f"w{number}", inertia, at=place, off=OFF_CENTRE)
+        text += hinge(f"h{number}", "", f"/World/w{number}", place, speed=own)
+    stage = stage_of(text + gear("g", ("h0", "h1"), ("w0", "w1"), 1.0 / RATIO), G)
+    if not root:
+        stage.GetPrimAtPath("/World").RemoveAppliedSchema("PhysicsArticulationRootAPI")
+    return stage
+
+
+@pytest.mark.parametrize("root", [True, False], ids=["", "no articulation"])
+@pytest.mark.parametrize("solver", ["direct", "tgs"])
+def test_wheels_on_the_world(root, solver):
+    """The simplest gear: its speeds have the ratio, its energy stays, and it moves as the pendulum that it is."""
+    recording = simulate(on_the_world(root, 200.0), 480, solver=solver)
+    (q, v), (q_1, v_1) = column(recording, "h0"), column(recording, "h1")
+    np.testing.assert_allclose(q_1 - q_1[0], -(q - q[0]) / RATIO, atol=1e-6)
+    np.testing.assert_allclose(v_1, -v / RATIO, atol=2e-5 * np.abs(v).max())
+    inertia = INERTIAS[0] + OFF_CENTRE**2 + (INERTIAS[1] + OFF_CENTRE**2) / RATIO**2
+    height = OFF_CENTRE * (np.sin(q) + np.sin(-q / RATIO))
+    energy = 0.5 * inertia * v**2 + G * height
+    np.testing.assert_allclose(recording.energy[:, 0].sum(axis=-1), energy - energy[0] + recording.energy[0, 0].sum())
+    assert np.ptp(energy) < 2e-4 * np.ptp(0.5 * inertia * v**2)
+
+    def rate(state):
+        torque = -G * OFF_CENTRE * (np.cos(state[0]) - np.cos(state[0] / RATIO) / RATIO)
+        return np.array([state[1], torque / inertia])
+
+    state, exact = np.array([q[0], v[0]]), [q[0]]
+    for _ in range(4800):
+        h = 0.1 * H
+        k_1 = rate(state)
+        k_2 = rate(state + 0.5 * h * k_1)
+        k_3 = rate(state + 0.5 * h * k_2)
+        state = state + h / 6.0 * (k_1 + 2.0 * k_2 + 2.0 * k_3 + rate(state + h * k_3))
+        exact.append(state[0])
+    np.testing.assert_allclose(q, exact[::10], atol=2e-4 * np.ptp(q))
+
+
+def test_a_rack_on_the_world():
+    """A rack falls with what it turns: a = m g / (m + I / r^2) to rounding."""
+    mass, inertia, radius = 3.0, 0.02, 0.1
+    text = wheel("pinion", inertia) + hinge("axle", "", "/World/pinion")
+    text += wheel("rack", mass=mass, at=(radius, 0, 0))
+    text += hinge("slide", "", "/World/rack", (radius, 0, 0), kind="Prismatic", axis="Y")
+    lines = ["rel physics:hinge = </World/axle>", "rel physics:prismatic = </World/slide>"]
+    lines += ["rel physics:body0 = </World/pinion>", "rel physics:body1 = </World/rack>"]
+    lines += [f"float physics:ratio = {np.degrees(1.0 / radius)}"]
+    text += 'def PhysxPhysicsRackAndPinionJoint "rack_joint" {\n' + "\n".join(lines) + "\n}\n"
+    recording = simulate(stage_of(text, G), 240)
+    (turn, w), (_, v) = column(recording, "axle"), column(recording, "slide")
+    np.testing.assert_allclose(v, -mass * G / (mass + inertia / radius**2) * recording.time, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(np.abs(w), np.abs(v) / radius, rtol=1e-5)
+    assert np.abs(turn).max() > 3.0

@@ -122,7 +122,7 @@ def test_what_follows_from_a_joint_that_leads_nowhere_is_not_told(coupling, side
 )
 @pytest.mark.parametrize("other", ["</V/j>", "</nowhere>"])
 def test_what_is_wrong_beside_a_joint_that_leads_nowhere_is_told(coupling, leads, rule, path, other, monkeypatch):
-    """A coupling to another mechanism, or to nothing, that the joint has no part in."""
+    """A coupling to another articulation, or to nothing, that the joint has no part in."""
     if "spatial" in coupling:
         other = other.replace("</V/j>", "</V/x>")
     parts = {
@@ -130,7 +130,8 @@ def test_what_is_wrong_beside_a_joint_that_leads_nowhere_is_told(coupling, leads
         for name, part in COUPLINGS[coupling].items()
     }
     monkeypatch.setitem(COUPLINGS, coupling, parts)
-    root = f'def Xform "V" {{\n{body("x")}{joint("j", "Revolute", "", "/V/x", AXIS)}}}\n'
+    other_root = schemas("PhysicsArticulationRootAPI")
+    root = f'def Xform "V" {other_root} {{\n{body("x")}{joint("j", "Revolute", "", "/V/x", AXIS)}}}\n'
     root += body("free") + joint("bad", "Revolute", "/nowhere2", "/free", AXIS)
     found = told(chain(coupling, root=root))
     assert (rule, path) in found and ("joint-bodies", "/bad.physics:body0") in found

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdPhysics
 
 import warp_artic as wa
 from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, joint, notes_of, open_text, schemas, warnings_of
@@ -165,7 +165,7 @@ def test_a_hinge_beside_the_tree_is_reported(side):
     stage.GetPrimAtPath(path).CreateAttribute("physics:excludeFromArticulation", Sdf.ValueTypeNames.Bool).Set(True)
     (text,) = (text for text in warnings_of(stage) if text.startswith("/World/gear"))
     assert text.startswith(f"/World/gear.physics:hinge{side}: leads to {path}, which is ")
-    assert text.endswith("a gear of such joints is not simulated yet")
+    assert text.endswith("of others none is simulated yet")
 
 
 def test_a_disabled_gear_is_left_out():
@@ -243,3 +243,75 @@ def test_convert_makes_them_mimic_joints(follower, tmp_path):
     (made,) = (mimic for mimic in mimics if mimic.name == path)
     assert made.gears == (1.0, 2.5 if follower == 0 else 1 / 2.5)
     assert set(made.dofs) == {0, 1}
+
+
+MOVING = (
+    'def Xform "{0}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{\nbool physics:kinematicEnabled = 1\n'
+    "double3 xformOp:translate.timeSamples = {{ 0: (0, 0, 0), 24: (1, 0, 0) }}\n"
+    'uniform token[] xformOpOrder = ["xformOp:translate"]\n}}\n'
+)
+
+
+def apart(holders=("", ""), roots=(), more="", coupling=None) -> Usd.Stage:
+    """Two wheels /a and /b on hinges /ha and /hb to what holds them, with articulation roots at some prims."""
+    text = body("a") + body("b", at=(1, 0, 0)) + more
+    for name, holder, place in zip("ab", holders, (0, 1)):
+        content = f'uniform token physics:axis = "Z"\npoint3f physics:localPos0 = ({place}, 0, 0)\n'
+        text += joint(f"h{name}", "Revolute", holder, f"/{name}", content)
+    stage = open_text(text + (coupling or gear(joints=("/ha", "/hb"), ends=("/a", "/b"))))
+    for path in roots:
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(path))
+    return stage
+
+
+@pytest.mark.parametrize(
+    "stage, path",
+    [
+        (apart(), "/a"),
+        (apart(roots=("/hb",)), "/hb"),
+        (apart(roots=("/b",)), "/b"),
+        (apart(("/k", "/k"), more=MOVING.format("k")), "/a"),
+    ],
+    ids=["no roots", "a root on a joint", "a root on a body", "on an animated body"],
+)
+def test_trees_that_a_gear_couples_are_one(stage, path):
+    """Where the same holds both of them, and one root at most is theirs."""
+    (tree,) = read_stage(stage).articulations
+    (mimic,) = tree.mimics
+    assert tree.path == path and {one.path for one in tree.joints} == {"/ha", "/hb"}
+    assert (tree.base_motion is not None) == bool(stage.GetPrimAtPath("/k"))
+    assert sorted(tree.dofs[dof].name for dof in mimic.dofs) == ["/ha", "/hb"]
+    assert warnings_of(stage) == []
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        apart(roots=("/ha", "/hb")),
+        apart(("", "/c"), more=body("c")),
+        apart(("", "/k"), more=MOVING.format("k")),
+        apart(("/j", "/k"), more=MOVING.format("j") + MOVING.format("k")),
+    ],
+    ids=["two roots", "one floats", "one on an animated body", "two animated bodies"],
+)
+def test_trees_that_a_gear_cannot_couple(stage):
+    """It is told which there may be."""
+    assert len(read_stage(stage).articulations) == 2
+    (text,) = (text for text in warnings_of(stage) if text.startswith("/gear"))
+    assert text.startswith("/gear.physics:hinge1: leads to /hb, which is no joint of the articulation ")
+    assert text.endswith(
+        "a gear couples joints of one articulation, or of trees without roots of their own that the world, or one "
+        "kinematic body, holds: of others none is simulated yet"
+    )
+
+
+def test_trees_that_a_mimic_joint_couples_are_one(tmp_path):
+    """As gears do, which are converted to it."""
+    apart().GetRootLayer().Export(str(tmp_path / "gear.usda"))
+    convert_stage(tmp_path / "gear.usda", tmp_path / "mimic.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "mimic.usda"))
+    assert not stage.GetPrimAtPath("/gear").IsActive()
+    (tree,) = read_stage(stage).articulations
+    (mimic,) = tree.mimics
+    (gear,) = read_stage(apart()).articulations[0].mimics
+    assert (mimic.dofs, mimic.offset) == (gear.dofs, gear.offset) and mimic.gears == pytest.approx(gear.gears)

@@ -15,6 +15,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.description.touching import Touching
+from warp_artic.description.unions import Unions
 
 MOST_DOFS = 128
 """Degrees of freedom of a mechanism that articulations are joined to for contacts, with those of floating roots."""
@@ -36,7 +37,7 @@ class ContactMechanisms:
     def __init__(self, articulations: Sequence[Articulation], touching: Touching, alone: Collection[int]):
         self.touching = touching
         self.articulations = articulations
-        self._sets = _Unions(range(len(articulations)))
+        self._sets = Unions(range(len(articulations)))
         self.dofs = [len(one.dofs) + 6 * one.is_floating for one in articulations]
         self.members = {one: [one] for one in range(len(articulations))}
         for members in mechanisms_of(Scene(articulations=tuple(articulations))):
@@ -61,14 +62,11 @@ class ContactMechanisms:
 
     def _beyond_bounds(self, edges: list[tuple[int, int]], far: set[int]) -> list[int]:
         """Articulations of what would be a mechanism with more than the bounds allow, or with parts that are `far`."""
-        trial = _Unions([self._find(one) for one in range(len(self.articulations))])
+        trial = Unions([self._find(one) for one in range(len(self.articulations))])
         for one, other in edges:
             trial.join(one, other)
-        groups: dict[int, list[int]] = {}
-        for one in range(len(self.articulations)):
-            groups.setdefault(trial.find(one), []).append(one)
         found = []
-        for group in groups.values():
+        for group in trial.sets():
             has_edges = len({self._find(one) for one in group}) > 1
             if not far.isdisjoint(group) or (has_edges and self._is_too_large(group)):
                 found += group
@@ -97,10 +95,7 @@ class ContactMechanisms:
     @property
     def groups(self) -> list[list[int]]:
         """The articulations of each mechanism."""
-        found: dict[int, list[int]] = {}
-        for one in range(len(self.articulations)):
-            found.setdefault(self._find(one), []).append(one)
-        return list(found.values())
+        return self._sets.sets()
 
     def _find(self, one: int) -> int:
         """The first articulation of the mechanism of one."""
@@ -201,25 +196,6 @@ class ContactMechanisms:
             if not touching.pairs(touching.of[self.owners[one]], touching.of[self.owners[other]]):
                 parted += [(one, other), (other, one)]
         return parted
-
-
-class _Unions:
-    """Numbers in sets that are joined."""
-
-    def __init__(self, leader: Sequence[int]):
-        self._leader = list(leader)
-
-    def find(self, one: int) -> int:
-        """The number that stands for the set of one."""
-        while self._leader[one] != one:
-            self._leader[one] = self._leader[self._leader[one]]
-            one = self._leader[one]
-        return one
-
-    def join(self, one: int, other: int) -> None:
-        """Make the sets of two numbers one; the lower number stands for it."""
-        first, second = sorted((self.find(one), self.find(other)))
-        self._leader[second] = first
 
 
 def _around(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, float]:

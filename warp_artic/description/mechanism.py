@@ -18,6 +18,7 @@ from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
+from warp_artic.description.unions import Unions
 
 
 @dataclass(frozen=True)
@@ -148,20 +149,10 @@ def root_pose(articulation: Articulation) -> Pose:
 
 def mechanisms_of(scene: Scene) -> tuple[tuple[int, ...], ...]:
     """Which articulations form each mechanism of a scene, by their indices, in the order of the first of each."""
-    leader = list(range(len(scene.articulations)))
-
-    def find(one: int) -> int:
-        while leader[one] != one:
-            one = leader[one]
-        return one
-
+    found = Unions(range(len(scene.articulations)))
     for one, other in _joins(scene):
-        first, second = sorted((find(one), find(other)))
-        leader[second] = first
-    members: dict[int, list[int]] = {}
-    for index in range(len(leader)):
-        members.setdefault(find(index), []).append(index)
-    return tuple(map(tuple, members.values()))
+        found.join(one, other)
+    return tuple(map(tuple, found.sets()))
 
 
 def _joins(scene: Scene) -> Iterable[tuple[int, int]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from warp_artic.description.joint import WORLD
+from warp_artic.description.unions import Unions
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,11 @@ class Tree:
 
 def components(body_count: int, edges: list[Edge]) -> list[tuple[int, ...]]:
     """Bodies joined to each other, but not through the world; each in ascending order, ordered by their first body."""
-    leader = list(range(body_count))
-
-    def find(body: int) -> int:
-        while leader[body] != body:
-            leader[body] = leader[leader[body]]
-            body = leader[body]
-        return body
-
+    found = Unions(range(body_count))
     for edge in edges:
         if WORLD not in (edge.body0, edge.body1):
-            first, second = sorted((find(edge.body0), find(edge.body1)))
-            leader[second] = first
-    groups: dict[int, list[int]] = {}
-    for body in range(body_count):
-        groups.setdefault(find(body), []).append(body)
-    return [tuple(group) for group in groups.values()]
+            found.join(edge.body0, edge.body1)
+    return list(map(tuple, found.sets()))
 
 
 def edges_by_body(edges: list[Edge]) -> dict[int, list[int]]:

@@ -230,7 +230,8 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
             return
     roots = [link for link in range(count) if link not in inbound]
     anchors = [joint.path for joint in articulation.joints if joint.parent == WORLD]
-    joined = any(isinstance(one, LoopJoint) for one in articulation.constraints) and not roots and anchors
+    joins = articulation.mimics or articulation.constraints_of(LoopJoint)
+    joined = joins and not roots and anchors
     if len(roots) + len(anchors) != 1 and not joined:
         free = [articulation.links[link].path for link in roots]
         named = ", ".join(free + anchors) or "none"

@@ -7,6 +7,8 @@ joint, -1 where it is body0: positions are those of body1 against body0. A ratio
 outside of each other, on axes that point the same way. The side is -1 where the rack is on that side of the pinion on
 which teeth move against the axis of the slide, else 1.
 
+Both are of one articulation; trees on the world that a gear couples are one (`read_trees`).
+
 PhysX has the velocities of bodies in the world in place of those of the joints: there a carrier that turns drives what
 meshes on it. What is here is what wheels on one carrier do.
 
@@ -69,14 +71,12 @@ KINDS = {
 """By the type of the prim."""
 
 
-def coupled_joints(inventory: Inventory, attributes: Attributes) -> frozenset[str]:
-    """Paths of the joints that gears and racks couple."""
-    return frozenset(
-        str(target)
+def geared_joints(inventory: Inventory, attributes: Attributes) -> list[tuple[str, ...]]:
+    """Paths of the joints that each gear or rack couples."""
+    return [
+        tuple(str(target) for name in KINDS[prim.GetTypeName()].joints for target in attributes.targets(prim, name))
         for prim in inventory.gears.values()
-        for name in KINDS[prim.GetTypeName()].joints
-        for target in attributes.targets(prim, name)
-    )
+    ]
 
 
 def read_gears(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> tuple[Mimic, ...]:
@@ -191,7 +191,10 @@ def _joint(
     else:
         found = f"no joint of the articulation {articulation.path}, as the other one is" if articulation else ""
         found = found or "in no tree: it is disabled, wrong, or held beside one"
-        text = f"leads to {targets[0]}, which is {found}; a {kind.noun} of such joints is not simulated yet"
+        text = (
+            f"leads to {targets[0]}, which is {found}; a {kind.noun} couples joints of one articulation, or of trees "
+            "without roots of their own that the world, or one kinematic body, holds: of others none is simulated yet"
+        )
         attributes.report.warn("gear", place, text)
     return None
 

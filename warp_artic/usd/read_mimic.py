@@ -62,6 +62,17 @@ def read_mimics(articulation: Articulation, inventory: Inventory, attributes: At
     return tuple(found[follower] for follower in sorted(found))
 
 
+def followed_joints(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> list[str]:
+    """Paths of what the mimic joints of a joint follow."""
+    names = [f"warpArtic:mimic:{axis}:leaders" for axis in inventory.instances(prim, tokens.ARTIC_MIMIC)]
+    names += [f"physxMimicJoint:{axis}:referenceJoint" for axis in inventory.instances(prim, tokens.PHYSX_MIMIC)]
+    if inventory.has_schema(prim, tokens.MJC_EQUALITY):
+        names += [NEWTON_REFERENCE, MJC_REFERENCE]
+    elif inventory.has_schema(prim, tokens.NEWTON_MIMIC):
+        names.append(NEWTON_REFERENCE)
+    return [str(target) for name in names for target in attributes.targets(prim, name)]
+
+
 def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attributes: Attributes) -> Iterator[_Claim]:
     """What each schema makes of a joint; a wrong one is left out, with an error."""
     prim = inventory.joints[joint.path]

@@ -1,4 +1,8 @@
-"""Which bodies and joints make which articulation."""
+"""Which bodies and joints make which articulation.
+
+Trees that a gear or a mimic joint couples are one, where the same holds all of them, the world or a kinematic body that
+moves, and where they have no articulation roots of their own: of these each is an articulation by itself.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,15 @@ from pxr import Usd
 
 from warp_artic.description.joint import WORLD
 from warp_artic.description.spanning_forest import Edge, Tree, components, edges_by_body, loop_edges, span_by_weight
+from warp_artic.description.unions import Unions
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_break import is_breakable
-from warp_artic.usd.read_gears import coupled_joints
+from warp_artic.usd.read_gears import geared_joints
+from warp_artic.usd.read_mimic import followed_joints
 from warp_artic.usd.read_scales import is_scaled
 from warp_artic.usd.stacked_joints import find_stacks
 
@@ -124,9 +131,12 @@ def plan_trees(
     groups = components(len(index), edges)
     apart = {ends.path: {index[end.body] for end in (ends.end0, ends.end1) if end.body in index} for ends in beside}
     marks = _read_marks(groups, index, edges, joints, apart, inventory, attributes)
+    couplings = geared_joints(inventory, attributes)
+    geared = {path for coupled in couplings for path in coupled}
+    couplings += [(ends.path, *followed_joints(ends.prim, inventory, attributes)) for ends in joints]
+    groups, marks = _with_coupled(groups, marks, edges, joints, couplings, inventory)
     plans, taken = [], set()
     paths, touching = list(index), edges_by_body(edges)
-    geared = coupled_joints(inventory, attributes)
     for group, mark in zip(groups, marks):
         own = sorted({edge for body in group for edge in touching.get(body, ())})
         wanted = {edge: _weight(joints[edge].prim, geared, inventory, attributes) for edge in own}
@@ -139,6 +149,37 @@ def plan_trees(
         settings = inventory.roots[mark.roots[0]] if mark.roots else inventory.bodies[root]
         plans.append(TreePlan(path, settings, tree, stacks))
     return plans
+
+
+def _with_coupled(
+    groups: list[tuple[int, ...]],
+    marks: list[_Mark],
+    edges: list[Edge],
+    joints: list[JointEnds],
+    couplings: list[tuple[str, ...]],
+    inventory: Inventory,
+) -> tuple[list[tuple[int, ...]], list[_Mark]]:
+    """The components, those as one that are to be one articulation by what couples their joints."""
+    group_of = {body: number for number, group in enumerate(groups) for body in group}
+    own = {ends.path: max(map(group_of.get, {edge.body0, edge.body1} - {WORLD})) for edge, ends in zip(edges, joints)}
+    coupled = (sorted({own[path] for path in paths if path in own}) for paths in couplings)
+    crossing = [numbers for numbers in coupled if len(numbers) > 1]
+    if not crossing:
+        return groups, marks
+    holders: list[set[str | None]] = [set() for _ in groups]
+    for edge, ends in zip(edges, joints):
+        if WORLD in (edge.body0, edge.body1):
+            moves = ends.carrier is not None and moves_over_time(inventory.held[ends.carrier])
+            holders[own[ends.path]].add(ends.carrier if moves else None)
+    marks, sets = list(marks), Unions(range(len(groups)))
+    for first, other in ((numbers[0], other) for numbers in crossing for other in numbers[1:]):
+        one, two = sorted((sets.find(first), sets.find(other)))
+        is_held_alike = holders[one] == holders[two] and len(holders[one]) == 1
+        if is_held_alike and (marks[one].roots == marks[two].roots or not (marks[one].roots and marks[two].roots)):
+            sets.join(one, two)
+            marks[one] = marks[one] if marks[one].roots else marks[two]
+    found = [tuple(sorted(body for number in own for body in groups[number])) for own in sets.sets()]
+    return found, [marks[own[0]] for own in sets.sets()]
 
 
 def find_torn_trees(
