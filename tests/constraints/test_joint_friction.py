@@ -1,11 +1,13 @@
 """Joint friction: exact stick, constant slide, dead stop."""
 
 import numpy as np
+import pytest
 from scipy.integrate import solve_ivp
 
 from tests import trees
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.friction import Friction
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 
 H = 1.0 / 240.0
 
@@ -107,6 +109,34 @@ def test_a_pressed_wheel_loses_mu_f_over_i():
     simulation.step(120)
     expected = 6.0 + 0.5 * (0.25 - MU * (5.0 + 2.5)) / 0.5
     np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), [[expected]], rtol=1e-4)
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["", "reversed"])
+@pytest.mark.parametrize("kind", [*trees.FREER_KINDS, "universal_xy", "universal_xz", "zero_twist", "spherical"])
+def test_the_load_of_a_joint_is_what_its_locked_directions_take(kind, is_reversed):
+    """Whatever its free axes: neither what pushes along a slide nor what turns a rotation presses any of its axes."""
+    axes = {**trees.JOINT_KINDS, **trees.FREER_KINDS}[kind]
+    link = trees.replace(trees.chain(1).links[0], center_of_mass=(0, 0, 0), mass=2.0, inertia=(0.4, 0, 0, 0.4, 0, 0.4))
+    dofs = tuple(Dof(name=f"/j:{axis.value}", axis=axis, friction=Friction(coefficient=0.1)) for axis in axes)
+    joint = Joint(path="/j", parent=WORLD, child=0, dofs=dofs, reversed=is_reversed)
+    tree = trees.replace(trees.chain(1), links=(link,), joints=(joint,))
+    simulation = Simulation(trees.scene(tree, gravity=(0, 0, 0)), settings=SolverSettings(dt=H, precision="float64"))
+    wrench = np.zeros(simulation.control.link_external_force.shape)
+    wrench[0, :, 0] = (3.0, 2.0, 4.0, 1.5, 2.5, 2.0)
+    simulation.control.link_external_force.assign(wrench)
+    # Drives of the world push and turn the other way, so that the joint passes on something along its free axes.
+    sign = -1.0 if is_reversed else 1.0
+    places = {axis: 3 * (not axis.is_linear) + axis.index for axis in Axis}
+    effort = np.array([-2.0 * wrench[0, places[axis], 0] for axis in axes])
+    simulation.control.joint_effort.assign(sign * effort[:, None])
+    simulation.step(2)
+    locked = [places[axis] for axis in Axis if axis not in axes]
+    force, torque = ([wrench[0, place, 0] for place in locked if place // 3 == part] for part in (0, 1))
+    load = np.linalg.norm(force) + np.linalg.norm(torque)
+    given = np.array([wrench[0, places[axis], 0] for axis in axes]) + effort
+    mass = np.array([2.0 if axis.is_linear else 0.4 for axis in axes])
+    expected = 2.0 * H * np.sign(given) * np.maximum(np.abs(given) - 0.1 * load, 0.0) / mass
+    np.testing.assert_allclose(sign * simulation.state.joint_velocity.numpy()[:, 0], expected, rtol=2e-3, atol=1e-9)
 
 
 def test_a_hinge_sticks_under_the_weight_that_it_carries():

@@ -83,6 +83,8 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         **islands,
         "link_parent": tree.parent,
         "link_joint": [int(kind) for kind in tree.kind],
+        "link_joint_end": tree.joint_ends,
+        "link_joint_parts": tree.joint_parts,
         "link_dof": tree.first_dof,
         "link_dofs": tree.dof_counts,
         "link_is_coupled": [int(coupled) for coupled in tree.is_coupled],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,6 +61,10 @@ class Tree:
     """Parent of each link; the number of links stands for the world."""
     kind: tuple[JointKind, ...]
     """Joint type of each link."""
+    joint_ends: tuple[int, ...]
+    """The last link that the joint of each link moves, where it is several in a row; else the link itself."""
+    joint_parts: tuple[int, ...]
+    """How many these are."""
     first_dof: tuple[int, ...]
     """First dof of each link in the generalized velocity."""
     dof_counts: tuple[int, ...]
@@ -322,10 +326,13 @@ def tree_of(mechanism: Articulation | Mechanism) -> Tree:
         turn, _ = frame_turn(joint)
         linear += [dof.axis.is_linear for dof in joint.dofs]
         axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
+    joint_ends, joint_parts = _rows_of_joints(inbound)
     return Tree(
         parts=_parts(mechanism),
         parent=tuple(count if joint is None or joint.parent == WORLD else joint.parent for joint in inbound),
         kind=tuple(_kind(joint) for joint in inbound),
+        joint_ends=joint_ends,
+        joint_parts=joint_parts,
         first_dof=tuple(layout.first_of[link] for link in range(count)),
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
         is_coupled=tuple(joint is not None and _is_coupled(joint) for joint in inbound),
@@ -339,6 +346,21 @@ def tree_of(mechanism: Articulation | Mechanism) -> Tree:
         flag_values=tuple(_flags(mechanism).items()),
         body_count=len(mechanism.bodies),
     )
+
+
+def _rows_of_joints(inbound: Sequence[Joint | None]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The last link, and the number, of the joints in a row that are one joint of the stage; of each link."""
+    rows: dict[str, list[Joint]] = {}
+    for joint in inbound:
+        if joint is not None:
+            rows.setdefault(joint.path, []).append(joint)
+    ends, parts = list(range(len(inbound))), [1] * len(inbound)
+    for row in rows.values():
+        parents = {joint.parent for joint in row}
+        (end,) = (joint.child for joint in row if joint.child not in parents)
+        for joint in row:
+            ends[joint.child], parts[joint.child] = end, len(row)
+    return tuple(ends), tuple(parts)
 
 
 def _parts(mechanism: Articulation | Mechanism) -> tuple[Part, ...]:

@@ -83,6 +83,8 @@ ISLANDS = {
 LINKS = {
     "link_parent": "the parent of a link; the number of links is the world",
     "link_joint": "the kind of the joint that moves it, of `model.kinds`",
+    "link_joint_end": "the last link that it moves, where it is several in a row (`description.massless_links`)",
+    "link_joint_parts": "how many these are",
     "link_dof": "the first dof of that joint",
     "link_dofs": "how many it has",
     "link_is_coupled": "whether springs act between them",

@@ -1,7 +1,8 @@
 """Loads of joints: |F| + |N| of what a joint transmits by its locked directions.
 
-F is without its component along a slide, N without its components about rotations of the joint, which are what drives,
-friction and limits of the joint give.
+F is without its components along slides of the joint, N without those about its rotations, which are what drives,
+friction and limits of the joint give. That is so of a joint which is several in a row between massless links too
+(`description.massless_links`): all of its axes have the load of the whole, about the origin of its last frame.
 
 The accelerations are those of the step before, with its stops but without its impacts, and zero in the first step of an
 environment, where a joint at rest has its static load. Forces of spatial tendons are not counted.
@@ -35,8 +36,8 @@ def without(v: Vec3, axis: Vec3):
 
 
 @wp.func
-def locked_load(model: ModelArrays, work: WorkArrays, link: int, worker: int, F: Vec3, N: Vec3):
-    """|F| + |N| in the locked directions of the joint of a link."""
+def locked_part(model: ModelArrays, work: WorkArrays, link: int, worker: int, F: Vec3, N: Vec3):
+    """F and N in the locked directions of the joint of a link."""
     first = model.link_dof[link]
     count = model.link_dofs[link]
     axis = load_vec3(work.axis, 3 * first, worker)
@@ -49,6 +50,20 @@ def locked_load(model: ModelArrays, work: WorkArrays, link: int, worker: int, F:
         N = N - without(N, locked)
     else:
         N = N - N
+    return F, N
+
+
+@wp.func
+def locked_load(model: ModelArrays, work: WorkArrays, link: int, worker: int):
+    """|F| + |N| in the locked directions of the whole joint that moves a link; its slides and rotations are normal to
+    each other, or those of one link."""
+    end = model.link_joint_end[link]
+    F = load_vec3(work.force, 3 * end, worker)
+    N = load_vec3(work.moment, 3 * end, worker)
+    mover = int(end)
+    for _part in range(model.link_joint_parts[link]):
+        F, N = locked_part(model, work, mover, worker, F, N)
+        mover = model.link_parent[mover]
     return sqrt(dot(F, F)) + sqrt(dot(N, N))
 
 
@@ -66,7 +81,6 @@ def set_joint_loads(
     for link in range(model.link_count):
         first = model.link_dof[link]
         if first >= model.root_dofs:
-            F = load_vec3(work.force, 3 * link, worker)
-            N = load_vec3(work.moment, 3 * link, worker)
+            load = locked_load(model, work, link, worker)
             for dof in range(first, first + model.link_dofs[link]):
-                work.joint_load[dof - model.root_dofs, worker] = locked_load(model, work, link, worker, F, N)
+                work.joint_load[dof - model.root_dofs, worker] = load
