@@ -33,6 +33,7 @@ def margins(simulation, effort=0.0, steps=1):
 
 SOLVERS = pytest.mark.parametrize("solver", ["direct", "pgs"])
 EXACT = {"rel": 1e-9, "abs": 1e-12}
+LIMIT_AND_FRICTION = "joint limit", "friction"
 
 
 @SOLVERS
@@ -53,6 +54,41 @@ def test_friction(solver):
     assert velocity == np.inf and force == pytest.approx(0.3, **EXACT)
     velocity, force = margins(slider(solver, velocity=0.5, friction=friction))
     assert velocity == pytest.approx(0.5 - H / MASS, **EXACT) and force == np.inf
+
+
+@SOLVERS
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_stop_and_friction_that_hold_at_once(solver, side):
+    """However they share what holds: the stop lets go where friction could hold alone, and friction slips away from it.
+
+    Away from the stop the slider goes there if it is pressed by more than the friction, else it stays.
+    """
+    most = 2.0
+    friction = Friction(static_effort=most, dynamic_effort=most)
+
+    def found(position, effort):
+        held = Limit(lower=-0.05, upper=0.05)
+        simulation = slider(solver, position=side * position, limit=held, friction=friction)
+        simulation.control.joint_effort = side * effort
+        kinks = simulation.kinks()
+        rows = {name.partition(":")[0]: row for row, name in enumerate(kinks.names)}
+        of_stop, of_friction = ((kinks.velocity[0, rows[of]], kinks.force[0, rows[of]]) for of in LIMIT_AND_FRICTION)
+        simulation.step()
+        return of_stop, of_friction, side * simulation.state.joint_velocity.numpy()[0, 0]
+
+    gap = 1e-7
+    for effort in (2.1, 5.0):
+        of_stop, of_friction, _ = found(0.05, effort)
+        assert of_stop == (np.inf, pytest.approx(effort - most, **EXACT))
+        assert of_friction == (np.inf, pytest.approx(effort + most, **EXACT))
+        assert found(0.05 - gap, effort)[2] == pytest.approx(gap / H, rel=1e-6)
+    for effort in (0.5, 1.9):
+        of_stop, _, _ = found(0.05, effort)
+        assert of_stop[0] == pytest.approx(0.0, abs=1e-12)
+        if solver == "direct":  # sweeps take many to share a gap out that is so small
+            assert found(0.05 - gap, effort)[2] == 0.0
+    of_stop, of_friction, _ = found(0.05, -1.5)
+    assert of_stop[0] == pytest.approx(0.0, abs=1e-12) and of_friction[1] == pytest.approx(0.5, **EXACT)
 
 
 @SOLVERS

@@ -9,6 +9,12 @@ With t = y + compliance z (`solver.rows.problem`) a row
 The first two margins are velocities [m/s or rad/s] and written as they are; the others are forces [N or N m], and
 written as negative numbers. A drive that is folded into the factors holds with its force, within its maximum. What
 cannot switch has an infinite margin.
+
+A stop and friction that sticks may hold one dof together, with impulses z and z_f. How they share what holds it does
+not matter to its motion, and so with s the sign of z
+    the stop      lets go      until  (|z| - (hold - s z_f)) / h  is zero: then friction could hold alone. Where it
+                               could already, the stop is at its bound, min(t - lower, upper - t),
+    the friction  slips        until  (hold + s z_f + |z|) / h  is zero: away from the stop.
 """
 
 import warp as wp
@@ -30,7 +36,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ForceArrays, ModelArrays, WorkArrays
-from warp_artic.model.families import IS_CONTACT, has_trait
+from warp_artic.model.families import IS_CONTACT, ON_ONE_DOF, has_trait
 
 AT_BOUND = wp.constant(1e-5)
 """Share of a bound by which an impulse may differ from it and still be at it."""
@@ -43,6 +49,11 @@ def report_margins(
     """Write the margins of all rows; with substeps those that are nearest to a switch."""
     for row in range(model.row_count):
         margin = row_margin(model, work, row, worker, h)
+        if has_trait(model, row, ON_ONE_DOF):
+            friction = model.dof_friction[model.row_dof[row]]
+            stop = model.dof_stop[model.row_dof[row]]
+            if friction >= 0 and stop >= 0 and (row == friction or row == stop):
+                margin = shared_margin(model, work, row, friction, stop, worker, h, margin)
         if has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 > 0:
             margin = tangent_margin(model, work, row, worker, h)
         if model.row_family[row] == DRIVE_ORDER:
@@ -79,6 +90,26 @@ def row_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: R
     margin = where_positive(is_stop * (one - where_positive(size, one, zero)), inside, acts)
     margin = where_positive(minimum(at_bound, size), absolute(minimum(inside, zero)), margin)
     return where_positive(hold, margin, infinite)
+
+
+@wp.func
+def shared_margin(
+    model: ModelArrays, work: WorkArrays, row: int, friction: int, stop: int, worker: int, h: Real, margin: Real
+):
+    """The margin of one of the two rows that hold a dof, where both do; else the one that it has alone."""
+    one = real(1.0, h)
+    zero = one - one
+    z = total_impulse(work, stop, worker)
+    z_f = where_positive(z, one, neg(one)) * total_impulse(work, friction, worker)
+    hold = work.impulse_bounds[2 * friction, worker]
+    sticks = where_positive(hold * (one - real(AT_BOUND, h)) - absolute(z_f), one, zero)
+    needed = absolute(z) - (hold - z_f)
+    y = row_velocity(model, work, stop, worker)
+    inside = minimum(y - work.velocity_bounds[2 * stop, worker], work.velocity_bounds[2 * stop + 1, worker] - y)
+    shared = where_positive(needed, neg(needed) / h, absolute(inside))
+    if row == friction:
+        shared = neg(hold + z_f + absolute(z)) / h
+    return where_positive(sticks * absolute(z), shared, margin)
 
 
 @wp.func

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
@@ -15,8 +18,10 @@ from warp_artic.model.families import (
     IS_CURVED,
     LOOKS_AT_ACCELERATIONS,
     MOVES_DOFS_ALIKE,
+    ON_ONE_DOF,
     PUSHES_LINKS,
     RETURNS,
+    ConstraintFamily,
 )
 from warp_artic.model.field import Field
 from warp_artic.model.kinds import JointKind
@@ -91,6 +96,8 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         "dof_link": [tree.link_of_dof[dof] for dof in range(tree.dof_count)],
         "dof_is_linear": [int(linear) for linear in tree.dof_is_linear],
         "dof_axis": tree.dof_axis,
+        "dof_friction": _rows_on_dofs(tree, lambda family: family is FRICTION),
+        "dof_stop": _rows_on_dofs(tree, lambda family: family.is_stop),
         "row_family": [row.family.order for row in tree.rows],
         "row_traits": [row.family.traits for row in tree.rows],
         "row_part": [int(row.family.part) for row in tree.rows],
@@ -169,6 +176,15 @@ def _watched_dofs(tree: Tree) -> list[int]:
         for dof, part in enumerate(parts)
         if tree.part_is_guarded[part] and tree.part_is_acted[part] and not tree.dof_is_linear[dof]
     ]
+
+
+def _rows_on_dofs(tree: Tree, is_meant: Callable[[ConstraintFamily], bool]) -> list[int]:
+    """Of each dof the row on it alone of a family that is meant, or -1."""
+    found = [-1] * tree.dof_count
+    for number, row in enumerate(tree.rows):
+        if row.family.traits & ON_ONE_DOF and is_meant(row.family):
+            found[row.dofs[0]] = number
+    return found
 
 
 def _tendon_places(tree: Tree) -> list[int]:

@@ -91,6 +91,8 @@ LINKS = {
     "dof_link": "the link that a dof moves",
     "dof_is_linear": "whether a dof is a translation",
     "dof_axis": "the axis of a dof in M",
+    "dof_friction": "the row of its friction; -1 where it has none",
+    "dof_stop": "the row of its hard limits; -1 where it has none",
 }
 """Tables of links and dofs."""
 
