@@ -25,7 +25,7 @@ STIFFNESS, DAMPING = 400.0, 10.0
 """Of a soft limit [N m/deg, N m s/deg]."""
 
 
-def shelf(kind: str, load: float, precision: str, dt: float) -> wa.Simulation:
+def shelf(kind: str, load: float, precision: str, dt: float, **settings) -> wa.Simulation:
     """A light level arm on a joint of the world, a box that falls on its end, and many other bodies."""
     solids = [
         box("arm", (LENGTH / 2, HALF, HALF), (LENGTH / 2, 0, 1.0), mass=ARM_MASS),
@@ -50,8 +50,8 @@ def shelf(kind: str, load: float, precision: str, dt: float) -> wa.Simulation:
         prim.CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(value)
     scene = wa.read_stage(stage)
     assert scene.island_contacts is not None
-    settings = wa.SolverSettings(dt=dt, precision=precision, sleep_after=float("inf"))
-    return wa.Simulation(scene, settings=settings)
+    chosen = wa.SolverSettings(dt=dt, precision=precision, sleep_after=float("inf"), **settings)
+    return wa.Simulation(scene, settings=chosen)
 
 
 def fallen(one: wa.Simulation, seconds: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
@@ -70,6 +70,14 @@ def test_an_arm_at_its_limit_is_a_shelf(precision, dt, load):
     assert np.abs(angle).max() < 1e-4
     assert height.min() > -0.15 * dt * math.sqrt(2 * G * FALL)
     assert abs(height[-1]) < 2e-4
+
+
+@pytest.mark.parametrize("settings", [{"solver": "pgs"}, {"solver": "tgs"}, {"integrator": "semi_implicit"}], ids=str)
+def test_so_it_is_with_other_solvers(settings):
+    """They solve the joints of the arm; the contacts of islands are the same."""
+    angle, height = fallen(shelf("limit", 10.0, "float32", 1 / 240, **settings))
+    assert np.abs(angle).max() < 1e-4
+    assert height.min() > -1e-3 and abs(height[-1]) < 2e-4
 
 
 @pytest.mark.parametrize("dt", STEPS)
@@ -96,6 +104,17 @@ def test_a_soft_limit_bears_a_load(dt, load):
     angle, _height = fallen(shelf("soft limit", load, "float64", dt), 3.0)
     sags = G * (load * REACH + ARM_MASS * LENGTH / 2) / math.degrees(STIFFNESS)
     assert angle[-1] == pytest.approx(sags, rel=0.08)
+
+
+def test_a_soft_limit_without_gains_bears_nothing():
+    """As where there is none."""
+    one = shelf("soft limit", 1.0, "float64", 1 / 240)
+    for name in ("limit_stiffness", "limit_damping"):
+        array = getattr(one.parameters, name)
+        array.assign(np.zeros(array.shape))
+    angle, height = fallen(one)
+    assert np.isfinite(height).all() and one.failures() == []
+    assert angle.max() > 0.5 and height[-1] < -0.5
 
 
 @pytest.mark.parametrize("dt", STEPS)
@@ -142,3 +161,6 @@ def test_limbs_of_ragdolls_stay_out_of_the_ground(rate):
     assert np.mean(depths) < (0.01 if rate == 60 else 0.002)
     assert max(depths[45:]) < 2e-3
     assert np.diff(energy).max() < 1e-3 * energy[0]
+    if rate == 60:  # and so they lie for a minute
+        one.step(57 * rate)
+        assert float(one.state.energy.numpy().sum()) < energy[-1] + 1e-3 * energy[0]

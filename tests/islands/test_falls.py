@@ -7,7 +7,7 @@ from tests.contact_stages import STILL, ContactScene, sphere
 from tests.contacts.falls import tree
 from tests.contacts.motion import DT, PRECISIONS, Motion
 from tests.islands.crowds import crowd
-from warp_artic.islands.solve import PROJECTED
+from warp_artic.islands.overlaps import PROJECTED
 
 SECONDS, RADIUS = 3.0, 0.1
 

@@ -75,7 +75,8 @@ def bounds_of(model: ModelArrays, work: WorkArrays, row: int, block: int, worker
     one = real(1.0, h)
     least = zero
     most = zero
-    force = one / zero
+    unbounded = one / zero
+    force = unbounded
     compliance = zero
     if row >= model.stop_row:
         low, high = limit_range(model, work, row, block, worker)
@@ -85,9 +86,9 @@ def bounds_of(model: ModelArrays, work: WorkArrays, row: int, block: int, worker
         k, d = soft_limit_gains(model, row, block)
         y, lower, upper = soft_limit_value(model, work.position, row, block, worker)
         slope = h * (d + h * k)
-        compliance = where_positive(slope, one / where_positive(slope, slope, one), force)
-        least = neg(free_speed(y - lower, k, d, one, h))
-        most = free_speed(upper - y, k, d, one, h)
+        compliance = where_positive(slope, one / where_positive(slope, slope, one), zero)
+        least = where_positive(slope, neg(free_speed(y - lower, k, d, one, h)), neg(unbounded))
+        most = where_positive(slope, free_speed(upper - y, k, d, one, h), unbounded)
     elif model.row_family[row] == FRICTION_ORDER:
         force = model.friction_static[model.row_item[row], block]
     else:

@@ -122,8 +122,8 @@ def island_types(precision: str) -> SimpleNamespace:
         answer_count: int
         least: wp.array(dtype=T)  # of a row, J v + C z after the step
         most: wp.array(dtype=T)
-        weakest: wp.array(dtype=T)  # z, an impulse in the step beside that without contacts
-        strongest: wp.array(dtype=T)
+        impulse_lower: wp.array(dtype=T)  # z, an impulse in the step beside that without contacts
+        impulse_upper: wp.array(dtype=T)
         compliance: wp.array(dtype=T)  # C
         gradient: wp.array(dtype=T)  # J of a term
         answer: wp.array(dtype=T)  # M^-1 J^T of each dof

@@ -2,7 +2,7 @@
 
 The step after contacts answers them with it: so do their impulses. Beside what rows do without contacts, with a law for
 the whole step,
-    least_i <= J v + C s <= most_i,   weakest <= s <= strongest,   s all impulses of a row so far,
+    least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,   s all impulses of a row so far,
     least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise:
 free motion, which has met the law, asks for none. Friction that slides without contacts bears all that it can already,
 and a spring what its law says.
@@ -87,24 +87,24 @@ def joint_rows(precision: str) -> SimpleNamespace:
             impulse = bounds[entry + 2, column] * h
             compliance = bounds[entry + 3, column]
             # What the row bears without contacts: friction that slides all it can, a spring by its law.
-            weakest = -impulse
-            strongest = impulse
+            impulse_lower = -impulse
+            impulse_upper = impulse
             if wp.isfinite(impulse):
                 if wp.abs(free) > T(SLIDES) * impulse * response:
-                    weakest += wp.sign(free) * impulse
-                    strongest += wp.sign(free) * impulse
+                    impulse_lower += wp.sign(free) * impulse
+                    impulse_upper += wp.sign(free) * impulse
             elif compliance > T(0.0):
                 if free < least:
-                    weakest = (free - least) / compliance
+                    impulse_lower = (free - least) / compliance
                 elif free > most:
-                    strongest = (free - most) / compliance
+                    impulse_upper = (free - most) / compliance
                 least = wp.min(least, free)
                 most = wp.max(most, free)
             place = env * movers.row_count + row
             movers.least[place] = least
             movers.most[place] = most
-            movers.weakest[place] = weakest
-            movers.strongest[place] = strongest
+            movers.impulse_lower[place] = impulse_lower
+            movers.impulse_upper[place] = impulse_upper
             movers.compliance[place] = compliance
             movers.speed[place] = speed
             movers.response[place] = response
@@ -144,7 +144,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
             low = total + (least - y) / (response + C)
             high = total + (most - y) / (response + C)
             found = wp.max(low, T(0.0)) + wp.min(high, T(0.0))
-            found = wp.clamp(found, movers.weakest[k], movers.strongest[k]) - total
+            found = wp.clamp(found, movers.impulse_lower[k], movers.impulse_upper[k]) - total
             movers.impulse[k] = found
             if found != z:
                 push_row(movers, env, m, row, found - z, movers.v)
@@ -200,7 +200,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
                 k = env * movers.row_count + row
                 total = movers.borne[k] + movers.impulse[k]
                 change = answer_of_row(movers, points, env, row, point, term)
-                gives_way = wp.isfinite(movers.weakest[k]) and wp.isfinite(movers.strongest[k])
+                gives_way = wp.isfinite(movers.impulse_lower[k]) and wp.isfinite(movers.impulse_upper[k])
                 if change[0] * total < T(0.0) and not gives_way:
                     borne = change * change[0] / (movers.response[k] + movers.compliance[k])
                     if borne[0] > most[0]:
@@ -234,7 +234,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
             for row in range(movers.row_first[m], movers.row_first[m + 1]):
                 k = env * movers.row_count + row
                 response = movers.response[k]
-                is_hard = movers.compliance[k] == T(0.0) and not wp.isfinite(movers.strongest[k])
+                is_hard = movers.compliance[k] == T(0.0) and not wp.isfinite(movers.impulse_upper[k])
                 if response > T(0.0) and is_hard:
                     moved = row_rate(movers, env, m, row, movers.path)
                     change = row_rate(movers, env, m, row, movers.projected)

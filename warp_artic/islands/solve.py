@@ -13,8 +13,7 @@ g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from
                 b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
     deep, of trees with joints, by more than PROJECTED: b = 0
     soft        z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
-What is deep and jointed is moved apart in the end of the step by a change of positions d, which leaves no velocity, as
-`constraints.overlap_projection` says, no further than hard limits of joints let it.
+What is deep and jointed is moved apart in the end of the step (`overlaps`).
 What holds single joints is solved after the points in each sweep (`joint_rows`). M^-1 and J of mechanisms with joints
 are those of the middle of a midpoint step, where it evaluates forces.
 Small steps are worth more than sweeps: what is left of an error in a substep is smaller by n^2. But with one sweep in
@@ -28,11 +27,11 @@ from functools import cache
 
 import warp as wp
 
-from warp_artic.constraints.contact_lever import YIELD, lever_share
-from warp_artic.constraints.overlap_projection import SWEEPS as SWEEPS_APART
+from warp_artic.constraints.contact_lever import lever_share
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
 from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.overlaps import overlap_functions
 from warp_artic.islands.responses import response_kernels
 from warp_artic.kernels.launch import OPTIONS
 
@@ -46,9 +45,6 @@ DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
 LEAST_LEFT = wp.constant(0.05)
 """Of the response of a point, where joints bear what it pushes."""
-PROJECTED = wp.constant(0.1)
-"""Overlap, as a share of half of the thinner shape, from which on jointed bodies are moved apart: what is less bears
-loads by its bias, since impulses do not know how drives give way."""
 NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 """What rounding leaves of the determinant of responses in two directions, of which a hinge has one and a slide none."""
 
@@ -65,7 +61,9 @@ def solve_kernel(precision: str) -> wp.Kernel:
     tangents_of, mover_of = kernels.tangents_of, kernels.mover_of
     rows = joint_rows(precision)
     first_dof, borne_response, solve_bearing = rows.first_dof, rows.borne_response, rows.solve_bearing
-    solve_rows, go_on_rows, forget_rows, hold_projected = rows.solve, rows.go_on, rows.forget, rows.hold_projected
+    solve_rows, go_on_rows, forget_rows = rows.solve, rows.go_on, rows.forget
+    overlaps = overlap_functions(precision)
+    is_projected, project_overlaps = overlaps.is_projected, overlaps.project
 
     @wp.struct
     class Softness:
@@ -151,86 +149,6 @@ def solve_kernel(precision: str) -> wp.Kernel:
         found = V(about, roll_1, roll_2)
         points.turn[point] = found
         turn(movers, points, point, found - z)
-
-    @wp.func
-    def is_projected(colliders: Colliders, points: Points, point: int, gap: T):
-        """Whether a point is deep in another shape, on a tree with joints, and rigid."""
-        i = points.first[point]
-        j = points.second[point]
-        deep = T(PROJECTED) * wp.min(colliders.thickness[i], colliders.thickness[j])
-        is_soft = wp.isfinite(colliders.stiffness[colliders.surface[i] * colliders.surfaces + colliders.surface[j]])
-        return points.reach[point] > T(0.0) and gap < -deep and not is_soft
-
-    @wp.func
-    def gap_along(movers: Movers, points: Points, point: int, elapsed: T):
-        """The gap of a point some time after the start of the step."""
-        term = points.term[point]
-        dof_a = points.first_dof[point]
-        n_a = points.first_dofs[point]
-        dof_b = points.second_dof[point]
-        gap = points.gap[point] + points.carried[point][0] * elapsed
-        for d in range(n_a):
-            gap += points.J[term + d][0] * movers.path[dof_a + d]
-        for d in range(points.second_dofs[point]):
-            gap += points.J[term + n_a + d][0] * movers.path[dof_b + d]
-        return gap
-
-    @wp.func
-    def push_apart(movers: Movers, points: Points, point: int):
-        """Take a point into account of what jointed bodies are moved apart by."""
-        term = points.term[point]
-        dof_a = points.first_dof[point]
-        n_a = points.first_dofs[point]
-        dof_b = points.second_dof[point]
-        n_b = points.second_dofs[point]
-        give = T(YIELD) * points.reach[point]
-        z = points.projection[point]
-        missing = points.gap_change[point] - give * z
-        for d in range(n_a):
-            missing -= points.J[term + d][0] * movers.projected[dof_a + d]
-        for d in range(n_b):
-            missing -= points.J[term + n_a + d][0] * movers.projected[dof_b + d]
-        found = wp.max(z + missing / (points.normal[point][0] + give), T(0.0))
-        points.projection[point] = found
-        for d in range(n_a):
-            movers.projected[dof_a + d] = movers.projected[dof_a + d] + points.Y[term + d][0] * (found - z)
-        for d in range(n_b):
-            movers.projected[dof_b + d] = movers.projected[dof_b + d] + points.Y[term + n_a + d][0] * (found - z)
-
-    @wp.func
-    def project_overlaps(
-        colliders: Colliders, movers: Movers, points: Points, islands: Islands, env: int, island: int, h: T
-    ):
-        """Add to paths what jointed bodies are moved apart by."""
-        base = env * movers.count + env + island
-        found = bool(False)
-        for place in range(islands.point_start[base], islands.point_start[base + 1]):
-            point = islands.points[place]
-            gap = gap_along(movers, points, point, h)
-            points.projection[point] = T(0.0)
-            points.gap_change[point] = -wp.max(gap, T(0.0))
-            if is_projected(colliders, points, point, gap) and points.normal[point][0] > T(0.0):
-                found = bool(True)
-                deepest = wp.min(
-                    colliders.depenetration[points.first[point]], colliders.depenetration[points.second[point]]
-                )
-                share = lever_share(points.normal[point][0], points.reach[point])
-                points.gap_change[point] = wp.min(T(-0.5) * gap, deepest * h) * share
-        if found:
-            for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
-                first = first_dof(movers, env, islands.movers[place])
-                for dof in range(first, first + movers.dofs[islands.movers[place]]):
-                    movers.projected[dof] = T(0.0)
-                forget_rows(movers, env, islands.movers[place])
-            for _ in range(SWEEPS_APART):
-                for place in range(islands.point_start[base], islands.point_start[base + 1]):
-                    if points.normal[islands.points[place]][0] > T(0.0):
-                        push_apart(movers, points, islands.points[place])
-                hold_projected(movers, islands, env, islands.mover_start[base], islands.mover_start[base + 1], h)
-            for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
-                first = first_dof(movers, env, islands.movers[place])
-                for dof in range(first, first + movers.dofs[islands.movers[place]]):
-                    movers.path[dof] = movers.path[dof] + movers.projected[dof]
 
     @wp.func
     def solve_point(

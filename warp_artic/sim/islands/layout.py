@@ -166,7 +166,17 @@ class IslandLayout:
         own_movers.row_term = self.upload(np.cumsum([0, *map(len, terms)]), int)
         own_movers.term_dof = self.upload([dof for own in terms for dof in own] or [0], int)
         own_movers.row_count, own_movers.term_count = len(terms), sum(map(len, terms))
-        for name in ("least", "most", "weakest", "strongest", "compliance", "speed", "response", "impulse", "borne"):
+        for name in (
+            "least",
+            "most",
+            "impulse_lower",
+            "impulse_upper",
+            "compliance",
+            "speed",
+            "response",
+            "impulse",
+            "borne",
+        ):
             setattr(own_movers, name, self.zeros(count * len(terms), types.T))
         own_movers.bearing = self.zeros(count * len(terms), int)
         own_movers.bearing_count = self.zeros(count * len(movers), int)
