@@ -53,7 +53,7 @@ def test_andrews_squeezing_mechanism():
     """Seven bodies and three loops, to 1e-7 of the reference of the test set for IVP solvers; at least order two."""
     errors = [squeezer_error(steps) for steps in (750, 3000, 12000)]
     assert errors[0] < 1e-3 and errors[1] < errors[0] / 14 and errors[2] < errors[1] / 14
-    assert errors[2] < 3e-7
+    assert errors[2] < 4e-7
 
 
 def bricard_error(steps):
@@ -210,10 +210,10 @@ def test_a_flyball_governor():
 
 
 def test_a_stiff_flyball_governor():
-    """With its spring-dampers, which settle within 25 us: far from resolved, a damper is of first order."""
+    """With its spring-dampers, which settle within 25 us: of first order where far from resolved, then of second."""
     errors = [governor_error(True, steps) for steps in (480, 1920, 7680)]
-    assert errors[2] < 1e-3
-    assert errors[1] < errors[0] / 3.5 and errors[2] < errors[1] / 3.5
+    assert errors[2] < 2e-4
+    assert errors[1] < errors[0] / 3.5 and errors[2] < errors[1] / 9
 
 
 # ---------------------------------------------------------------------------------------------------------------------

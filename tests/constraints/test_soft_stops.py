@@ -5,6 +5,7 @@ import pytest
 
 from tests import trees
 from warp_artic import Simulation, SolverSettings
+from warp_artic.description.distance import Distance
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 
 STIFFNESS = 30.0
@@ -32,6 +33,20 @@ ENDS = {
                 leaves=(TendonLeaf(attachment=1, rest_length=0.0, upper=0.3),),
                 limit_stiffness=STIFFNESS,
                 all_segments=True,
+            ),
+        )
+    },
+    "distance": {
+        "constraints": (
+            Distance(
+                name="/World/d",
+                link0=0,
+                link1=2,
+                position0=POINTS[0].position,
+                position1=POINTS[1].position,
+                upper=0.3,
+                is_soft=True,
+                stiffness=STIFFNESS,
             ),
         )
     },

@@ -25,7 +25,7 @@ from warp_artic.constraints.rows import (
     set_velocity_bounds,
 )
 from warp_artic.constraints.spatial_tendon import direction
-from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
+from warp_artic.constraints.spring import set_resolved, set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD
@@ -48,7 +48,7 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import ANGLE, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ENDS, PUSHES_LINKS, ConstraintFamily, Entries, Measure, Parameter
+from warp_artic.model.families import ENDS, IS_RESOLVED, PUSHES_LINKS, ConstraintFamily, Entries, Measure, Parameter
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import in_moving_frame
 from warp_artic.model.row import Place
@@ -145,6 +145,7 @@ def set_soft_distance_row(model: ModelArrays, work: WorkArrays, row: int, block:
     spans = upper - lower
     length = placed + row_rate(model, work, work.shift, row, worker)
     theta = spring_theta(work, row, worker, k, d, h)
+    set_resolved(work, row, worker, theta)
     set_stop_spring_row(model, work, row, worker, length, lower, upper, k, d, theta, h)
     least = work.velocity_bounds[2 * row, worker]
     most = work.velocity_bounds[2 * row + 1, worker]
@@ -276,7 +277,7 @@ SOFT_DISTANCE = ConstraintFamily(
     label=("distance", "distances"),
     part=ForcePart.LOOP,
     places=lambda articulation, layout: _places(articulation, layout, True),
-    traits=ENDS | PUSHES_LINKS,
+    traits=ENDS | IS_RESOLVED | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     law=set_soft_distance_row,

@@ -140,6 +140,7 @@ def keep_smooth_acceleration(
 def find_stops(model: ModelArrays, work: WorkArrays, smooth: Array, started: Real, worker: int, h: Real):
     """Write the islands in which stops act, and to `smooth` the accelerations without their impulses.
 
+    Soft stops count by the part of their impulses that the step does not resolve.
     In the first step of an environment, which no earlier motion predicts and which has not `started`, these are also
     without nearly all other rows. Says whether a stop acts anywhere; else nothing is written to `smooth`.
     """
@@ -164,7 +165,9 @@ def find_stops(model: ModelArrays, work: WorkArrays, smooth: Array, started: Rea
             z = z + work.given[row, worker]
             work.smooth[row, worker] = zero
             if has_trait(model, row, IS_SOFT_LIMIT | IS_RESOLVED):
-                work.smooth[row, worker] = rate * z * work.spring_resolution[row, worker]
+                resolved = work.spring_resolution[row, worker]
+                work.smooth[row, worker] = rate * z * resolved
+                z = z * (one - resolved)
             if has_trait(model, row, IS_CONTACT):
                 lasts = contact_lasts(model, work, row, worker)
                 work.smooth[row, worker] = rate * z * lasts
