@@ -259,3 +259,17 @@ def test_a_simulated_family_is_not_reported(monkeypatch):
     assert not warnings_of(physx("float gearing = 2")) + warnings_of(newton("float newton:mimicCoef1 = 2"))
     (warning,) = warnings_of(physx("float nonsense = 2"))
     assert warning == "/World/follow.physxMimicJoint:rotX:nonsense: is not used"
+
+
+@pytest.mark.parametrize(
+    ("back", "held"), [(2.0, ["/World/follow", "/World/lead"]), (1.0, []), (-1.0, ["/World/follow", "/World/lead"])]
+)
+def test_relations_that_leave_no_motion(back, held):
+    """Of two joints that follow each other, a = b and b = `back` a: told unless both are the same relation."""
+    text = body("base") + body("a") + body("b") + joint("fixed", "Fixed", "", "/World/base")
+    for name, child, other, gear in (("follow", "b", "lead", 1.0), ("lead", "a", "follow", back)):
+        content = f"rel newton:mimicJoint = </World/{other}>\nfloat newton:mimicCoef1 = {gear}\n"
+        text += joint(name, "Revolute", "/World/base", f"/World/{child}", content, ("NewtonMimicAPI",))
+    stage = open_text(f'def Xform "World" {schemas("PhysicsArticulationRootAPI")} {{\n{text}}}\n')
+    found = [item.path for item in read_stage(stage).diagnostics if item.rule == "mimic-contradiction"]
+    assert sorted(found) == held

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mimic:
@@ -44,3 +46,21 @@ class Mimic:
     def is_curved(self) -> bool:
         """Whether the relation is not linear."""
         return any(self.curve)
+
+
+def dofs_held_still(mimics: Sequence[Mimic], count: int) -> list[int]:
+    """Which of `count` dofs the hard linear relations of two and more dofs leave no motion, as a = b and b = 2 a do.
+
+    Their unit vectors lie in the row space of the gears.
+    """
+    rows = [
+        one for one in mimics if one.enabled and one.is_hard and not one.is_curved and np.count_nonzero(one.gears) > 1
+    ]
+    if len(rows) < 2:
+        return []
+    gears = np.zeros((len(rows), count))
+    for row, one in enumerate(rows):
+        np.add.at(gears[row], list(one.dofs), np.divide(one.gears, np.abs(one.gears).max()))
+    _, sizes, directions = np.linalg.svd(gears, full_matrices=False)
+    held = np.linalg.norm(directions[sizes > 1e-9 * sizes[0]], axis=0)
+    return [int(dof) for dof in np.flatnonzero(held > 1.0 - 1e-9)]

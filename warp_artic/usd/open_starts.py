@@ -1,4 +1,4 @@
-"""Loop joints and mimic joints that do not hold at the start."""
+"""Loop joints and mimic joints that do not hold at the start, and mimic joints that leave no motion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from warp_artic.description.assemble import Gap, mimic_gap
 from warp_artic.description.loop_joint import LoopJoint, start_gap
 from warp_artic.description.mechanism import joined, mechanisms_of
+from warp_artic.description.mimic import dofs_held_still
 from warp_artic.description.scene import Scene
 from warp_artic.usd.report import Report
 
@@ -32,6 +33,9 @@ def report_open_starts(scene: Scene, report: Report) -> None:
                 off = f"{1e3 * gap.distance:.4g} mm" if gap.distance > 0.0 else f"{math.degrees(gap.angle):.4g} degrees"
                 text = f"is off its relation by {off} at the start: the first steps take it back, and leave velocities"
                 report.warn("mimic-open", gap.name, f"{text}; {NEAREST}")
+        for dof in dofs_held_still(tree.mimics, len(tree.dofs)):
+            text = "cannot move: the relations of hard mimic joints contradict each other unless it stays where it is"
+            report.warn("mimic-contradiction", tree.dofs[dof].name, text)
 
 
 def words(gap: Gap) -> str:

@@ -97,6 +97,13 @@ OF_TREES = (
         "Use the start that warp-artic check --assemble finds, or correct the positions, the offset or the gearing.",
     ),
     Rule(
+        "mimic-contradiction",
+        WARNING,
+        "Hard mimic joints together leave a joint no motion.",
+        "Relations that can hold together while the joints move.",
+        "Correct the gearing of one of them, or remove it; lock the joint if it is to stay.",
+    ),
+    Rule(
         "loop-closed",
         NOTE,
         "Joints close a loop; one of them is solved as a constraint, the others form a tree.",
