@@ -172,3 +172,25 @@ def test_what_is_told_of_targets_is_what_moves():
         simulation.step(2400)
         reached = abs(simulation.state.joint_position.numpy().item() - math.radians(target)) < 1e-3
         assert reached is not any(one.rule == "drive-turns" for one in scene.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (["float targetPosition = 30"], ["targetPosition has no effect: the stiffness of the drive is 0"]),
+        (
+            ["float targetVelocity = 30", "float stiffness = 3"],
+            ["targetVelocity has no effect: the damping of the drive is 0"],
+        ),
+        (
+            ["float targetPosition = 30", "float stiffness = 3", "float maxForce = 0"],
+            ["maxForce is 0: the drive has no effect"],
+        ),
+        (["float targetPosition = 30", "float stiffness.timeSamples = { 0: 0, 24: 3 }"], []),
+        (["float targetPosition = 0", "float maxForce = 0"], []),
+    ],
+)
+def test_targets_without_force_are_told(content, said):
+    """In a note, as gains and bounds may be given during a run."""
+    found = [item for item in read_stage(drive("angular", content)).diagnostics if item.rule == "drive-without-force"]
+    assert [f"{item.path.rpartition(':')[2]} {item.message}" for item in found] == said

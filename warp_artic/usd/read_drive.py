@@ -78,7 +78,24 @@ def read_drive(
     if effort_range.value < values.get("max_force", math.inf):
         readings["max_force"] = effort_range
         values["max_force"] = effort_range.value
-    return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
+    drive = Drive(kind=DriveKind.FORCE if is_mjc else kind, **values)
+    _report_without_force(drive, readings, attributes)
+    return drive, list(readings.values())
+
+
+def _report_without_force(drive: Drive, readings: dict[str, Reading], attributes: Attributes) -> None:
+    """Report targets other than zero whose gain is zero all the time, and gains under a maximum force of zero."""
+    gains = {"stiffness": drive.stiffness_track or drive.stiffness, "damping": drive.damping_track or drive.damping}
+    targets = {"stiffness": drive.position_target, "damping": drive.velocity_target}
+    tracks = {"stiffness": drive.position_track, "damping": drive.velocity_track}
+    for gain, target in targets.items():
+        name = "position_target" if gain == "stiffness" else "velocity_target"
+        if name in readings and not gains[gain] and (target or tracks[gain]):
+            text = f"has no effect: the {gain} of the drive is 0"
+            attributes.report.note("drive-without-force", readings[name].attribute, text)
+    if any(gains.values()) and drive.max_force == 0.0 and "max_force" in readings:
+        text = "is 0: the drive has no effect"
+        attributes.report.note("drive-without-force", readings["max_force"].attribute, text)
 
 
 def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> Reading:

@@ -173,6 +173,13 @@ OF_DRIVES = (
         "Apply the drive with one of these names.",
     ),
     Rule(
+        "drive-without-force",
+        NOTE,
+        "A drive has a target that it gives no force to, unless gains are given during a run.",
+        "A stiffness for a position target, a damping for a velocity target, and a maximum force above zero.",
+        "Author the gain or the maximum force, or remove the target.",
+    ),
+    Rule(
         "drive-turns",
         WARNING,
         "A drive of a rotation without limits has a position target that is never reached, as positions start anew "
