@@ -318,9 +318,8 @@ def kinetic_energy(motion: Motion, armature: bool = True) -> float:
 
 
 def potential_energy(motion: Motion, gravity=GRAVITY) -> float:
-    """-sum m g . p_WC  [J]."""
-    masses = np.array([link.mass for link in motion.articulation.links])
-    return -float(masses @ motion.p_WC @ np.asarray(gravity))
+    """-sum s m g . p_WC, of the share s of gravity that acts on each link  [J]."""
+    return -float(np.sum(weights(motion.articulation, gravity)[:, :3] * motion.p_WC))
 
 
 def momentum(motion: Motion) -> np.ndarray:
@@ -354,7 +353,8 @@ def projected(motion: Motion, per_link: np.ndarray) -> np.ndarray:
 
 def weights(articulation: Articulation, gravity) -> np.ndarray:
     """The weight of each link as a wrench at its centre of mass, shape (L, 6)."""
-    return np.array([[*(link.mass * np.asarray(gravity, float)), 0.0, 0.0, 0.0] for link in articulation.links])
+    g = np.asarray(gravity, float)
+    return np.array([[*(link.mass * link.gravity_scale * g), 0.0, 0.0, 0.0] for link in articulation.links])
 
 
 def armatures(articulation: Articulation) -> np.ndarray:

@@ -21,9 +21,12 @@ STEPPING = [(solver, integrator) for solver in ("direct", "pgs", "tgs") for inte
 
 
 def damped(tree):
-    """The tree with damping of all links."""
-    links = tuple(trees.replace(link, linear_damping=0.3, angular_damping=0.5) for link in tree.links)
-    return trees.replace(tree, links=links)
+    """The tree with damping of all links, and with other shares of gravity that act on them."""
+    links = [
+        trees.replace(link, linear_damping=0.3, angular_damping=0.5, gravity_scale=(0.3, 1.0, -0.5, 1.7)[k % 4])
+        for k, link in enumerate(tree.links)
+    ]
+    return trees.replace(tree, links=tuple(links))
 
 
 def parts_of(simulation, environment=0):

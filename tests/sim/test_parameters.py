@@ -27,7 +27,7 @@ FIELDS = {
     "cone_angle": ("joints", "cone_limit", ("angle_1", "angle_2")),
     **{f"cone_{name}": ("joints", "cone_limit", name) for name in ("stiffness", "damping")},
     "link_mass": ("links", "", "mass"),
-    **{f"link_{name}": ("links", "", name) for name in ("linear_damping", "angular_damping")},
+    **{f"link_{name}": ("links", "", name) for name in ("linear_damping", "angular_damping", "gravity_scale")},
     **{f"link_{name}": ("links", "", name) for name in ("max_linear_velocity", "max_angular_velocity")},
     "tendon_coefficient": ("fixed_tendons", "", "coefficients"),
     "tendon_force_coefficient": ("fixed_tendons", "", "force_coefficients"),

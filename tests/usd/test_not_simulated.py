@@ -68,12 +68,6 @@ def test_values_that_mean_none_are_not_reported():
     assert not warnings_of(pendulum("float physics:breakForce = inf", rod="bool physxRigidBody:disableGravity = 0"))
 
 
-def test_body_without_gravity():
-    """disableGravity is reported where it is true."""
-    (warning,) = warnings_of(pendulum(rod="bool physxRigidBody:disableGravity = 1"))
-    assert warning == "/World/rod.physxRigidBody:disableGravity: is True; a body without gravity is not simulated yet"
-
-
 def test_typed_prims():
     """Instancers of joints are prims of their own, reported by type."""
     text = body("a") + 'def PhysxPhysicsJointInstancer "g" {\n}\n'
@@ -208,14 +202,6 @@ def test_what_says_nothing_about_the_motion(prim, told):
     stage = pendulum(more=prim)
     assert not warnings_of(stage)
     assert len([text for text in notes_of(stage) if text.startswith(told)]) == 1
-
-
-def test_gravity_compensation():
-    """Also by the name that the converter of MuJoCo writes."""
-    for name in ("mjc:gravcomp", "mjc:body:gravcomp"):
-        (warning,) = warnings_of(pendulum(rod=f"float {name} = 0.5"))
-        assert warning == f"/World/rod.{name}: is 0.5; gravity compensation is not simulated yet"
-        assert not warnings_of(pendulum(rod=f"float {name} = 0"))
 
 
 def test_solver_parameters_of_colliders_are_notes():

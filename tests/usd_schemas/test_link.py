@@ -14,6 +14,7 @@ ROWS = {
     "angularDamping": ("angular_damping", 1, 1),
     "maxLinearVelocity": ("max_linear_velocity", 1, 0.01),
     "maxAngularVelocity": ("max_angular_velocity", DEGREE, DEGREE),
+    "gravityScale": ("gravity_scale", 1, 1),
 }
 """Our field, and what a 1 is in metres and kilograms, and in centimetres and grams."""
 OUTPUTS = {"incomingJointForce", "incomingJointTorque"}
@@ -77,8 +78,26 @@ def test_readings_tell_where_values_come_from():
 
 @pytest.mark.parametrize("name", ROWS)
 def test_errors(name):
-    """None of them is negative or a word."""
+    """None of them is a word, and none but the share of gravity is negative."""
     path = f"/World/rod.warpArtic:link:{name}"
-    (error,) = errors_of(links(f"double warpArtic:link:{name} = -1"))
-    assert error.startswith(f"{path}: is -1") and error.endswith(", must not be negative")
+    errors = errors_of(links(f"double warpArtic:link:{name} = -1"))
+    assert len(errors) == int(name != "gravityScale")
+    assert all(one.startswith(f"{path}: is -1") and one.endswith(", must not be negative") for one in errors)
     assert errors_of(links(f'token warpArtic:link:{name} = "much"')) == [f"{path}: is 'much', must be a number"]
+
+
+@pytest.mark.parametrize(
+    ("content", "scale"),
+    [
+        ("bool physxRigidBody:disableGravity = 1", 0.0),
+        ("bool physxRigidBody:disableGravity = 0", 1.0),
+        ("float mjc:gravcomp = 0.25", 0.75),
+        ("double mjc:body:gravcomp = 1.5", -0.5),
+        ("double warpArtic:link:gravityScale = 0.4\nbool physxRigidBody:disableGravity = 0", 0.4),
+    ],
+)
+def test_gravity_in_other_schema_families(content, scale):
+    """PhysX switches it off, MuJoCo compensates a share of it; the name of the converter of MuJoCo is read as well."""
+    stage = links(content)
+    assert rod_of(stage).gravity_scale == pytest.approx(scale, rel=1e-7)
+    assert len(warnings_of(stage)) == content.count("\n")

@@ -57,6 +57,7 @@ LINK_NUMBERS = (
     "angular_damping",
     "max_linear_velocity",
     "max_angular_velocity",
+    "gravity_scale",
 )
 LINK_UNITS = {
     "mass": units.MASS.si,

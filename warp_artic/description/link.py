@@ -32,6 +32,8 @@ class Link:
     """Rate at which the velocity of the centre of mass decays [1/s]."""
     angular_damping: float = 0.0
     """Rate at which the angular velocity decays [1/s]."""
+    gravity_scale: float = 1.0
+    """Share of gravity that acts on it: 0 for none, 1 for all."""
     max_linear_velocity: float = math.inf
     """Bound on the speed of the centre of mass [m/s]."""
     max_angular_velocity: float = math.inf

@@ -131,6 +131,8 @@ def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:
     for name, rate in (("linear damping", link.linear_damping), ("angular damping", link.angular_damping)):
         if not (0.0 <= rate < math.inf):
             yield _error("damping", link.path, f"{name} {rate:g} 1/s must be finite and not negative")
+    if not math.isfinite(link.gravity_scale):
+        yield _error("not-finite", link.path, f"gravity scale {link.gravity_scale:g} must be finite")
     for name, speed in (("linear", link.max_linear_velocity), ("angular", link.max_angular_velocity)):
         if not speed >= 0.0:
             yield _error("negative", link.path, f"maximum {name} velocity {speed:g} must not be negative")

@@ -34,6 +34,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         link_inertia: Rows
         linear_damping: Rows
         angular_damping: Rows
+        gravity_scale: Rows
         gravity: Rows
 
     @wp.func
@@ -131,7 +132,8 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         N = vector_at(given, 3, column)
         if wp.length(w) * h <= T(VIOLENT):
             N -= wp.cross(w, I * w)  # beyond it would feed itself
-        v = v + (vector_at(masses.gravity, 0, column) + F / mass - v * masses.linear_damping[0, column]) * h
+        g = vector_at(masses.gravity, 0, column) * masses.gravity_scale[0, column]
+        v = v + (g + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
         moves = T(1.0)
         if movers.failed[mover] > T(0.0):

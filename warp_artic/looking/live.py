@@ -45,6 +45,7 @@ class Live:
         links = [link for tree in source.scene.articulations for link in tree.links if not link.is_massless]
         own = {link.path: link for link in links}
         self.masses = np.array([own[path].mass for path in simulation.link_names])
+        self.weighing = np.array([own[path].mass * own[path].gravity_scale for path in simulation.link_names])
         self.centers = np.array([own[path].center_of_mass for path in simulation.link_names]).reshape(-1, 3)
         self.motion = source.motion()
         self.viewer = Viewer(server, source.drawing, self.motion)
@@ -200,7 +201,7 @@ class Live:
             mass = self.masses[link]
             velocity = self.velocities[link, :3] + np.cross(self.velocities[link, 3:], point - center)
             force = mass * FREQUENCY * (FREQUENCY * (to - point) - 2.0 * velocity)
-            force += self._weight(mass)
+            force += self._weight(self.weighing[link])
             forces[link] += [*force, *np.cross(point - center, force)]
         if self.which.value != "none":
             link = [path.rpartition("/")[2] for path in self.simulation.link_names].index(self.which.value)

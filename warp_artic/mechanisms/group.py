@@ -65,6 +65,7 @@ STEP_OUTPUTS = (
 SWITCHES = {
     "link_linear_damping": "link_damping",
     "link_angular_damping": "link_damping",
+    "link_gravity_scale": "scales_gravity",
     **{parameter.name: parameter.flag for parameter in PARAMETERS if parameter.flag is not None},
 }
 """Parameters that are left out of steps where no tree of a group has them, and what says so."""

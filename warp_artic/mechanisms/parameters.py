@@ -50,6 +50,7 @@ def _link_rows(articulation: Articulation | Mechanism, origin: np.ndarray) -> di
         "link_inertia": np.ravel(inertia),
         "link_linear_damping": np.array([link.linear_damping for link in links]),
         "link_angular_damping": np.array([link.angular_damping for link in links]),
+        "link_gravity_scale": np.array([link.gravity_scale for link in links]),
     }
 
 

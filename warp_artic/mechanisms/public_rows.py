@@ -92,6 +92,7 @@ ROW_COUNTS = {
     "link_mass": ("link", 1),
     "link_linear_damping": ("link", 1),
     "link_angular_damping": ("link", 1),
+    "link_gravity_scale": ("link", 1),
     **{one.name: (one.of, one.size) for one in PARAMETERS if one.allowed is not None},
     **{name: (kind_of(name), one.size) for name, one in (MEASURES | FOUND | MULTIPLIERS | MEMORY).items()},
 }

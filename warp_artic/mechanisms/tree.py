@@ -451,6 +451,7 @@ def _flags(articulation: Articulation | Mechanism) -> dict[str, bool]:
     links = articulation.links
     return {
         "link_damping": any(link.linear_damping > 0 or link.angular_damping > 0 for link in links),
+        "scales_gravity": any(link.gravity_scale != 1.0 for link in links),
         **{name: has(articulation) for family in FAMILIES for name, has in family.flags.items()},
     }
 

@@ -51,5 +51,6 @@ ALLOWED = {
     "link_mass": POSITIVE,
     "link_linear_damping": NOT_NEGATIVE,
     "link_angular_damping": NOT_NEGATIVE,
+    "link_gravity_scale": FINITE,
 }
 """Of arrays that belong to no constraint family."""

@@ -147,7 +147,7 @@ ISLANDS = {
 """Of the islands of a mechanism."""
 
 TREES = {
-    "motion_sums": WorkArray("tree", 38, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
+    "motion_sums": WorkArray("tree", 40, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
     "tree_pushed": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of contacts"),
     "tree_stopped": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of any row"),
     "tree_impulse": WorkArray("tree", 6, "N s, N m s", "solver.violent_trees",

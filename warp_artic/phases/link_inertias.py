@@ -3,6 +3,7 @@
 With c = R_WM p_MC and m c its moment:
     A = R I_C R^T + m (c.c 1 - c c^T),  B = m [c],  M = m 1
     moment = w x A w + drag - external,  force = m w x (w x c) + drag - external.
+A share s of gravity that acts on a link in place of all of it is (s - 1) m g beside the external forces, at its centre.
 """
 
 import warp as wp
@@ -32,8 +33,18 @@ def with_drag(model: ModelArrays, drag: Array, p: Vec3, link: int, worker: int):
 
 
 @wp.func
+def with_scaled_gravity(model: ModelArrays, force: Vec3, g: Vec3, link: int, block: int):
+    """A force at the centre of mass of a link, with what the share of gravity differs by from all of it."""
+    if model.scales_gravity == 1:
+        scale = model.link_gravity_scale[link, block]
+        return force + g * (model.link_mass[link, block] * (scale - real(1.0, scale)))
+    return force
+
+
+@wp.func
 def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """Write A, B, M, moment and force of every link."""
+    g = load_vec3(model.gravity, 0, block)
     for link in range(model.link_count):
         R_WM = load_mat3(work.R_WM, 9 * link, worker)
         w = load_vec3(work.w, 3 * link, worker)
@@ -43,6 +54,7 @@ def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArra
         about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block))
         A = about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass
         external_force = load_vec3(control.link_external_force, 6 * link, block)
+        external_force = with_scaled_gravity(model, external_force, g, link, block)
         external_moment = load_vec3(control.link_external_force, 6 * link + 3, block) + cross(c, external_force)
         force = with_drag(model, work.drag_force, cross(w, cross(w, mc)) - external_force, link, worker)
         moment = with_drag(model, work.drag_moment, cross(w, A * w) - external_moment, link, worker)

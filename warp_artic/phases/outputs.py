@@ -1,6 +1,6 @@
 """What is reported of a state: link poses and velocities, and energies, outward.
 
-    X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_pot = - sum m g.p_WC
+    X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_pot = - sum s m g.p_WC,   s the share of gravity
     E_kin = sum (m v_C^2 + w.I_C w) / 2 + sum armature v^2 / 2
 Positions are relative to the origin of the mechanism, which the host adds in double precision.
 """
@@ -70,7 +70,8 @@ def report_links(
         spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block)) * w
         kinetic = half * (mass * dot(v_C, v_C) + dot(w, spin))
         work.motion_sums[energy, worker] = work.motion_sums[energy, worker] + kinetic
-        work.motion_sums[energy + 1, worker] = work.motion_sums[energy + 1, worker] - mass * dot(g, p_WM + c)
+        height = model.link_gravity_scale[link, block] * dot(g, p_WM + c)
+        work.motion_sums[energy + 1, worker] = work.motion_sums[energy + 1, worker] - mass * height
         x, s = quaternion_from_matrix(R_WL)
         report_vector(report.link_pose, 7 * link, block, failure, p_WM - p_LM_W)
         report_vector(report.link_pose, 7 * link + 3, block, failure, x)

@@ -16,7 +16,7 @@ from warp_artic.phases.joint_accelerations import accelerate_base
 def set_link_load(model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, block: int, worker: int):
     """Write the bias force of a link at rest."""
     c = load_mat3(work.R_WM, 9 * link, worker) * load_vec3(model.link_center, 3 * link, block)
-    force = load_vec3(model.gravity, 0, block) * model.link_mass[link, block]
+    force = load_vec3(model.gravity, 0, block) * (model.link_mass[link, block] * model.link_gravity_scale[link, block])
     force = force + load_vec3(control.link_external_force, 6 * link, block)
     moment = load_vec3(control.link_external_force, 6 * link + 3, block) + cross(c, force)
     store_vec3(work.force, 3 * link, worker, neg(force))

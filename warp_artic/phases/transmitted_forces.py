@@ -21,6 +21,7 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.phases.joint_accelerations import accelerate_base
+from warp_artic.phases.link_inertias import with_scaled_gravity
 
 
 @wp.func
@@ -59,7 +60,7 @@ def load_links(
                 angular = angular + change
         store_vec3(work.angular, 3 * link, worker, angular)
         store_vec3(work.linear, 3 * link, worker, linear)
-        load_link(model, control, work, link, angular, linear, moving, external, drag, block, worker)
+        load_link(model, control, work, link, g, angular, linear, moving, external, drag, block, worker)
 
 
 @wp.func
@@ -68,6 +69,7 @@ def load_link(
     control: ControlArrays,
     work: WorkArrays,
     link: int,
+    g: Vec3,
     angular: Vec3,
     linear: Vec3,
     moving: Real,
@@ -83,7 +85,8 @@ def load_link(
     c = R_WM * load_vec3(model.link_center, 3 * link, block)
     w_M = transpose_mul(R_WM, w)
     F = (linear + cross(angular, c) + cross(w, cross(w, c)) * moving) * model.link_mass[link, block]
-    F = F - load_vec3(control.link_external_force, 6 * link, block) * external
+    given = load_vec3(control.link_external_force, 6 * link, block) * external
+    F = F - with_scaled_gravity(model, given, g, link, block)
     N = R_WM * (inertia * transpose_mul(R_WM, angular) + cross(w_M, inertia * w_M) * moving) + cross(c, F)
     N = N - load_vec3(control.link_external_force, 6 * link + 3, block) * external
     if model.link_damping == 1:

@@ -152,7 +152,7 @@ def add_up_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays
         w_M = transpose_mul(R_WM, w)
         m = model.link_mass[link, block]
         T = half * (m * dot(v_C, v_C) + dot(w_M, load_sym3(model.link_inertia, 6 * link, block) * w_M))
-        V = m * dot(g, load_vec3(work.end_origin, 3 * link, worker) + c)
+        V = model.link_gravity_scale[link, block] * m * dot(g, load_vec3(work.end_origin, 3 * link, worker) + c)
         if model.is_dual == 1:
             force = load_vec3(control.link_external_force, 6 * link, block)
             V = V - time * (dot(force, v_C) + dot(load_vec3(control.link_external_force, 6 * link + 3, block), w))

@@ -55,6 +55,7 @@ from warp_artic.solver.motion_sums import (
     MASS,
     MOMENTUM,
     SPIN,
+    WEIGHT,
     add_up_end,
     add_up_start,
     energy_given,
@@ -188,10 +189,9 @@ def stay(
         sums = 2 * END * tree
         row = pose_row(model.tree_root[tree])
         half = real(0.5, h)
-        V_C = load_vec3(work.motion_sums, sums + MOMENTUM, worker) * (
-            real(1.0, h) / work.motion_sums[sums + MASS, worker]
-        )
-        moved = (V_C + load_vec3(model.gravity, 0, block) * (h * half)) * h
+        g = load_vec3(model.gravity, 0, block) * work.motion_sums[sums + WEIGHT, worker]
+        P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * half)
+        moved = P * (h / work.motion_sums[sums + MASS, worker])
         x = load_vec3(state.root_pose, row, block) + moved
         work.root[row, worker] = where_positive(stuck, x.x, work.root[row, worker])
         work.root[row + 1, worker] = where_positive(stuck, x.y, work.root[row + 1, worker])
@@ -205,8 +205,7 @@ def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: R
     """What P and L_C of a tree miss of those that weights leave, and rows of guarded trees, where `is_free`."""
     sums = 2 * END * tree
     g = load_vec3(model.gravity, 0, block)
-    mass = work.motion_sums[sums + END + MASS, worker]
-    P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * mass)
+    P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * work.motion_sums[sums + WEIGHT, worker])
     P = P - load_vec3(work.motion_sums, sums + END + MOMENTUM, worker)
     L = load_vec3(work.motion_sums, sums + SPIN, worker) - load_vec3(work.motion_sums, sums + END + SPIN, worker)
     if model.tree_is_guarded[tree] == 1:
@@ -259,9 +258,8 @@ def kinetic_energy_given(
     given = energy_given(work, sums, worker, h)
     if model.tree_root[tree] >= 0:
         row = pose_row(model.tree_root[tree])
-        mass = work.motion_sums[sums + END + MASS, worker]
         moved = load_vec3(work.root, row, worker) - load_vec3(state.root_pose, row, block)
-        given = given + mass * dot(load_vec3(model.gravity, 0, block), moved)
+        given = given + work.motion_sums[sums + WEIGHT, worker] * dot(load_vec3(model.gravity, 0, block), moved)
     return given
 
 

@@ -68,7 +68,11 @@ POWER = wp.constant(18)
 """W' [W]"""
 
 
-END = wp.constant(19)
+WEIGHT = wp.constant(19)
+"""Sum of s m, of the shares of gravity that act on links [kg]."""
+
+
+END = wp.constant(20)
 
 
 @wp.func
@@ -116,7 +120,9 @@ def add_up_tree(
     kinetic = zero
     power = zero
     mass = zero
+    weight = zero
     moment = none
+    weight_moment = none
     P = none
     L = none
     inertia = sym_scalar(zero)
@@ -141,6 +147,9 @@ def add_up_tree(
         power = power + dot(F, v_C) + dot(N, w)
         mass = mass + m
         moment = moment + r * m
+        weighing = m * model.link_gravity_scale[link, block]
+        weight = weight + weighing
+        weight_moment = weight_moment + r * weighing
         P = P + v_C * m
         L = L + R_WM * (own * w_M) + cross(r, v_C) * m
         inertia = inertia + sym_rotate(R_WM, own) + sym_scalar(m * dot(r, r)) - sym_outer(r) * m
@@ -151,9 +160,11 @@ def add_up_tree(
             power = power + control.joint_effort[dof - model.root_dofs, block] * v
     center = moment * (real(1.0, mass) / mass)
     work.motion_sums[first + KINETIC, worker] = kinetic
-    work.motion_sums[first + POTENTIAL, worker] = sprung_energy(model, work, tree, block, worker) - dot(g, moment)
+    work.motion_sums[first + POTENTIAL, worker] = sprung_energy(model, work, tree, block, worker)
+    work.motion_sums[first + POTENTIAL, worker] = work.motion_sums[first + POTENTIAL, worker] - dot(g, weight_moment)
     work.motion_sums[first + POWER, worker] = power
     work.motion_sums[first + MASS, worker] = mass
+    work.motion_sums[first + WEIGHT, worker] = weight
     store_vec3(work.motion_sums, first + CENTER, worker, center)
     store_vec3(work.motion_sums, first + MOMENTUM, worker, P)
     store_vec3(work.motion_sums, first + SPIN, worker, L - cross(center, P))

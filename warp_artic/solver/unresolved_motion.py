@@ -105,7 +105,22 @@ def find_unresolved(
         if model.island_joints[island] == 0:
             work.unresolved[island, worker] = where_positive(given, zero, work.unresolved[island, worker])
         work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], given)
-        work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], given)
+        pushed = maximum(given, uneven_weights(model, island, block, zero))
+        work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], pushed)
+
+
+@wp.func
+def uneven_weights(model: ModelArrays, island: int, block: int, zero: Real):
+    """Positive where other shares of gravity act on links of a tree than on its root: weights then turn it."""
+    uneven = zero
+    if model.scales_gravity == 1:
+        for link in range(model.link_count):
+            tree = model.link_tree[link]
+            if model.tree_island[tree] == island:
+                root = model.order[model.tree_link[tree]]
+                change = model.link_gravity_scale[link, block] - model.link_gravity_scale[root, block]
+                uneven = maximum(uneven, absolute(change) * model.link_mass[link, block])
+    return uneven
 
 
 @wp.func

@@ -49,7 +49,7 @@ from warp_artic.solver.energy_projection import (
 )
 from warp_artic.solver.history import nearer
 from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
-from warp_artic.solver.unresolved_motion import base_motion, find_inputs
+from warp_artic.solver.unresolved_motion import base_motion, find_inputs, uneven_weights
 from warp_artic.solver.violent_spin import VIOLENT
 
 GAIN = wp.constant(0.05)
@@ -324,11 +324,11 @@ def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, g
 
 @wp.func
 def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int):
-    """One where no drag and no given force acts on a tree, else zero."""
+    """One where no drag and no given force acts on a tree, and weights do not turn it, else zero."""
     island = model.tree_island[tree]
     zero = real(0.0, work.v[0, worker])
     drag = real(float(model.island_has_drag[island]), zero)
-    given = drag + find_inputs(model, control, island, block, zero)
+    given = drag + find_inputs(model, control, island, block, zero) + uneven_weights(model, island, block, zero)
     return where_positive(given, zero, real(1.0, zero))
 
 

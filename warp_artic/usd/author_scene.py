@@ -72,8 +72,9 @@ def link(
     angular_damping: float | None = None,
     max_linear_velocity: float | None = None,
     max_angular_velocity: float | None = None,
+    gravity_scale: float | None = None,
 ) -> Usd.Prim:
-    """A rigid body with a WarpArticLinkAPI: damping [1/s], largest speeds [distance/s, degrees/s]."""
+    """A rigid body with a WarpArticLinkAPI: damping [1/s], largest speeds [distance/s, degrees/s], share of gravity."""
     prim = prim_at(stage, path)
     if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
         raise StageError(f"{path}: is no rigid body; apply {tokens.RIGID_BODY} first")
@@ -81,5 +82,6 @@ def link(
     prefix = "warpArtic:link:"
     edit.not_negative(prefix, False, linearDamping=linear_damping, angularDamping=angular_damping)
     edit.not_negative(prefix, True, maxLinearVelocity=max_linear_velocity, maxAngularVelocity=max_angular_velocity)
+    edit.number(f"{prefix}gravityScale", gravity_scale)
     edit.apply(tokens.ARTIC_LINK)
     return edit.write(prim)

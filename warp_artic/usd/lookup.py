@@ -34,6 +34,10 @@ class Source:
     """Authored values below this mean unset."""
     is_period: bool = False
     """Whether it is one over the field."""
+    is_complement: bool = False
+    """Whether it is one less the field."""
+    is_switch: bool = False
+    """Whether it is true or false, which count as one and zero."""
     schema: str = ""
     """The schema without which the attribute means nothing, where there is one."""
 
@@ -236,6 +240,12 @@ MATERIAL_FIELDS: dict[str, tuple[Source, ...]] = {
 """Fields of an elastic material."""
 
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
+    "gravity_scale": (
+        Source("warpArtic:link:gravityScale", units.NUMBER),
+        Source("physxRigidBody:disableGravity", units.NUMBER, is_complement=True, is_switch=True),
+        Source("mjc:gravcomp", units.NUMBER, is_complement=True),
+        Source("mjc:body:gravcomp", units.NUMBER, is_complement=True),
+    ),
     "linear_damping": (
         Source("warpArtic:link:linearDamping", units.RATE),
         Source("physxRigidBody:linearDamping", units.RATE),
@@ -346,13 +356,18 @@ def resolve_all(
 
 
 def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Reading | None:
-    authored = attributes.number(prim, name, None, unbounded=source.unbounded)
+    if source.is_switch:
+        authored = float(attributes.flag(prim, name, False))
+    else:
+        authored = attributes.number(prim, name, None, unbounded=source.unbounded)
     if authored is None or authored < source.unset_below:
         return None
     quantity = source.quantity(is_linear)
     value = attributes.units.si(authored, quantity)
     if source.is_period:
         value = 1.0 / value if value else 0.0
+    if source.is_complement:
+        value = 1.0 - value
     return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
 
 

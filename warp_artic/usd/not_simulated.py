@@ -130,7 +130,6 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxJoint:jointFriction": ("load-proportional joint friction", 0.0),
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
-    "physxRigidBody:disableGravity": ("a body without gravity", 0.0),
     "physxRigidBody:enableGyroscopicForces": ("a body without gyroscopic forces", 1.0),
     "physxRigidBody:lockedPosAxis": ("a body locked along axes of the world", 0.0),
     "physxRigidBody:lockedRotAxis": ("a body locked about axes of the world", 0.0),

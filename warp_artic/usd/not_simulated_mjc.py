@@ -10,8 +10,6 @@ MJC_ATTRIBUTES: dict[str, tuple[str, object]] = {
     "mjc:margin": ("a margin before a limit", 0.0),
     "mjc:priority": ("a material that counts before others", 0.0),
     "mjc:actuatorgravcomp": ("gravity compensation by actuators", 0.0),
-    "mjc:gravcomp": ("gravity compensation", 0.0),
-    "mjc:body:gravcomp": ("gravity compensation", 0.0),
     "mjc:solreflimit": ("the compliance of a limit in solver parameters", SOLREF),
     "mjc:solimplimit": ("the impedance of a limit", SOLIMP),
     "mjc:solreffriction": ("the compliance of dry friction", SOLREF),

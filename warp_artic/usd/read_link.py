@@ -30,6 +30,7 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
     properties = read_mass(prim, inventory.colliders.get(path, []), attributes, placements)
     angular_fallback = _angular_fallback(prim, inventory, attributes)
     numbers = {
+        "gravity_scale": _number(prim, "gravity_scale", 1.0, attributes),
         "linear_damping": _not_negative(prim, "linear_damping", 0.0, attributes),
         "angular_damping": _not_negative(prim, "angular_damping", angular_fallback, attributes),
         "max_linear_velocity": _not_negative(prim, "max_linear_velocity", math.inf, attributes),
@@ -60,10 +61,14 @@ def _is_animated(prim: Usd.Prim) -> bool:
 
 
 def _not_negative(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes) -> float:
+    return _number(prim, field, fallback, attributes, least=0.0)
+
+
+def _number(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes, least: float = -math.inf) -> float:
     reading = resolve(attributes, prim, field, LINK_FIELDS[field])
     if reading is None:
         return fallback
-    if reading.value < 0.0:
+    if reading.value < least:
         attributes.report.error("negative", reading.attribute, f"is {reading.found}, must not be negative")
         return fallback
     attributes.report.readings.setdefault(str(prim.GetPath()), []).append(reading)

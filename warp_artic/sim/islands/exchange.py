@@ -26,6 +26,7 @@ OF_MASSES = {
     "link_inertia": "link_inertia",
     "linear_damping": "link_linear_damping",
     "angular_damping": "link_angular_damping",
+    "gravity_scale": "link_gravity_scale",
     "gravity": "gravity",
 }
 """Parameters of a group, by the fields of `Masses`."""

@@ -199,7 +199,7 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
     energy = _numpy(views.state.energy)[0, 0]
     yield "v M v / 2 = kinetic energy", _shares((kinetic - energy)[:, None], bound[:, None]), ()
     masses = np.array([link.mass for link in bodies])
-    weight = masses[:, None] * gravity
+    weight = np.array([[link.mass * link.gravity_scale] for link in bodies]) * gravity
     terms = np.einsum("elki,lk->ei", abs(J[:, :, :3]), abs(weight))
     yield "g = - J^T weights", _shares((g + np.einsum("elki,lk->ei", J[:, :, :3], weight)) / size, terms / size), dofs
     given = np.zeros_like(rows)
@@ -487,7 +487,7 @@ def _totals(views):
 
 def _freed(tree: Articulation) -> Articulation:
     """The same tree with nothing but weights acting on it."""
-    free = {"linear_damping": 0.0, "angular_damping": 0.0}
+    free = {"linear_damping": 0.0, "angular_damping": 0.0, "gravity_scale": 1.0}
     nothing = {"drive": None, "limit": None, "friction": None, "velocity_limit": math.inf}
     joints = tuple(
         replace(joint, cone_limit=None, dofs=tuple(replace(dof, **nothing) for dof in joint.dofs))

@@ -279,12 +279,12 @@ class _GroupReader:
 
     def origin_energies(self) -> np.ndarray:
         """What the potential energy of the origins takes off that of the world, shape (environments)."""
-        mass, gravity = (self._group.field(name) for name in ("link_mass", "gravity"))
-        mass, gravity = (
-            field.scalars.numpy()[:, : 1 if field.is_shared else field.columns.count].astype(float)
-            for field in (mass, gravity)
+        fields = (self._group.field(name) for name in ("link_mass", "link_gravity_scale", "gravity"))
+        mass, scale, gravity = (
+            field.scalars.numpy()[:, : 1 if field.is_shared else field.columns.count].astype(float) for field in fields
         )
-        weights = np.broadcast_to(mass.sum(axis=0) * gravity, (3, self._group.columns.count)).reshape(3, *self._shape)
+        weights = (mass * scale).sum(axis=0) * gravity
+        weights = np.broadcast_to(weights, (3, self._group.columns.count)).reshape(3, *self._shape)
         return np.einsum("xme,mx->e", weights, self._group.origins)
 
     def _copy(self) -> list[tuple[str, slice | np.ndarray, np.ndarray]]:
