@@ -60,6 +60,7 @@ from warp_artic.solver.motion_sums import (
     add_up_start,
     energy_given,
 )
+from warp_artic.solver.unresolved_motion import uneven_weights
 
 MOST = wp.constant(30.0)
 """The largest s; those of passive chains of 200 links are up to 8, and at most 2 would lose most of their energy."""
@@ -92,7 +93,8 @@ def project_energy(
                     model, state, work, tree, keeps_momentum(model, work, tree, worker), block, worker, h
                 )
                 stuck = where_positive(neg(left), work.unresolved[island, worker], zero)
-                stuck = where_positive(work.watched[4 * island + 3, worker], zero, stuck)
+                turned = uneven_weights(model, island, block, zero)
+                stuck = where_positive(work.watched[4 * island + 3, worker] + turned, zero, stuck)
                 if any_positive(stuck):
                     stay(model, state, work, tree, block, worker, stuck, h)
                     is_stuck = bool(True)
@@ -202,7 +204,10 @@ def stay(
 
 @wp.func
 def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: Real, block: int, worker: int, h: Real):
-    """What P and L_C of a tree miss of those that weights leave, and rows of guarded trees, where `is_free`."""
+    """What P and L_C of a tree miss of those that weights leave, and rows of guarded trees, where `is_free`.
+
+    Where weights turn a tree, as shares of gravity differ, its L_C is left as it is.
+    """
     sums = 2 * END * tree
     g = load_vec3(model.gravity, 0, block)
     P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * work.motion_sums[sums + WEIGHT, worker])
@@ -213,7 +218,8 @@ def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: R
         impulse = load_vec3(work.tree_impulse, 6 * tree, worker)
         P = P + impulse
         L = L + load_vec3(work.tree_impulse, 6 * tree + 3, worker) + cross(arm * real(0.5, h), impulse)
-    return P * is_free, L * is_free
+    turned = uneven_weights(model, model.tree_island[tree], block, is_free - is_free)
+    return P * is_free, L * where_positive(turned, is_free - is_free, is_free)
 
 
 @wp.func

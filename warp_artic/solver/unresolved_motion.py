@@ -104,9 +104,9 @@ def find_unresolved(
         given = find_inputs(model, control, island, block, zero)
         if model.island_joints[island] == 0:
             work.unresolved[island, worker] = where_positive(given, zero, work.unresolved[island, worker])
-        work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], given)
-        pushed = maximum(given, uneven_weights(model, island, block, zero))
-        work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], pushed)
+        taken = maximum(given, uneven_weights(model, island, block, zero))
+        work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], taken)
+        work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], given)
 
 
 @wp.func

@@ -193,6 +193,8 @@ def keep_tree_energies(
                 left = energy_left(model, state, work, tree, is_free, block, worker, h)
                 left = left + room_to_gain(model, state, work, tree, left, block, worker)
                 stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
+                uneven = uneven_weights(model, model.tree_island[tree], block, zero)
+                stuck = where_positive(uneven, zero, stuck)
                 if model.tree_is_acted[tree] == 0:
                     stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
                 inner = work.tree_inner_work[tree, worker]
@@ -324,11 +326,11 @@ def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, g
 
 @wp.func
 def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int):
-    """One where no drag and no given force acts on a tree, and weights do not turn it, else zero."""
+    """One where no drag and no given force acts on a tree, else zero."""
     island = model.tree_island[tree]
     zero = real(0.0, work.v[0, worker])
     drag = real(float(model.island_has_drag[island]), zero)
-    given = drag + find_inputs(model, control, island, block, zero) + uneven_weights(model, island, block, zero)
+    given = drag + find_inputs(model, control, island, block, zero)
     return where_positive(given, zero, real(1.0, zero))
 
 
