@@ -11,7 +11,8 @@ import warp as wp
 from warp_artic.constraints.contact_tables import points_of_pairs
 from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
-from warp_artic.kernels.given_contacts import PLACE, given_contact_kernels
+from warp_artic.kernels.contact_slots import assign_kernel
+from warp_artic.kernels.given_contacts import PLACE, SLOT_SET, given_contact_kernels, given_contact_types
 from warp_artic.mechanisms.group import Group, mechanisms_in
 from warp_artic.sim.arrays.rows import Rows
 
@@ -28,6 +29,8 @@ SIZES = {
     "contact_damping": 1,
 }
 """Parameters that contacts are written to, with the rows of each pair."""
+MAY_BE_SHARED = ("link_frame", "contact_thickness")
+"""Parameters that contacts are found from: a group replaces them where environments have values of their own."""
 MATERIALS = ("friction", "restitution", "stiffness", "damping")
 NO_LINK = -1
 """The world, among the links of a scene."""
@@ -39,9 +42,11 @@ class _Sets:
 
     group: Group
     table: wp.array
-    """Shape (mechanisms, sets, 8), see `kernels.given_contacts`; of what a mechanism does not have the slots are 0."""
+    """Of SLOT_SET, shape (mechanisms, sets); of what a mechanism does not have the count is 0."""
     origins: wp.array
     """Shape (mechanisms, 3) [m]."""
+    slots: object
+    """The struct `Slots` of the group."""
 
 
 class GivenContacts:
@@ -67,11 +72,15 @@ class GivenContacts:
             for name in SIZES if self.slots else ():
                 group.expand_parameter(name)
             if table.size:
-                uploaded = wp.array(table, dtype=int, device=device)
-                origins = wp.array(group.origins, dtype=group.columns.numbers.scalar, device=device)
-                self._sets.append(_Sets(group, uploaded, origins))
-        self._counts = wp.zeros(environments, dtype=int, device=device)
-        self._room(0)
+                scalar = group.columns.numbers.scalar
+                types = given_contact_types(scalar)
+                uploaded = wp.array(table, dtype=types.SlotSet, device=device)
+                origins = wp.array(group.origins, dtype=scalar, device=device)
+                slots = types.Slots()
+                for name in types.Slots.vars:
+                    setattr(slots, name, group.field(name).scalars)
+                self._sets.append(_Sets(group, uploaded, origins, slots))
+        self._make_room(wp.zeros(environments, dtype=int, device=device), 0)
         self.left_out = wp.zeros(environments, dtype=int, device=device)
         """How many contacts were left out, of bodies without slots or beyond these, shape (E), on the device."""
 
@@ -83,10 +92,10 @@ class GivenContacts:
 
         In the order in which they were given; zero where one has no slot. With substeps, of the last of them.
         """
-        found = wp.zeros((self._environments, self._owner.shape[1], 3), dtype=self.scalar, device=self._device)
+        found = wp.zeros((*self._contacts.slot.shape, 3), dtype=self.scalar, device=self._device)
+        gather = given_contact_kernels(self.scalar).gather
         for one in self._sets:
-            impulse = one.group.field("contact_impulse").scalars
-            self._launch("gather", one, self._counts, self._owner, self._slot, self._sign, impulse, found)
+            self._launch(gather, one, self._contacts, one.group.field("contact_impulse").scalars, found)
         return found
 
     @property
@@ -112,77 +121,59 @@ class GivenContacts:
             materials: By the names of MATERIALS, shape (E, K) each.
         """
         kernels = given_contact_kernels(self.scalar)
-        self._counts = counts
-        self._room(bodies.shape[1])
-        first, second, gaps = points
+        self._make_room(counts, bodies.shape[1])
         nothing = wp.zeros((0, 0), dtype=self.scalar, device=self._device)
-        own = [materials.get(name, nothing) for name in MATERIALS]
+        given = given_contact_types(self.scalar).Given()
+        given.bodies, given.normal = bodies, normals
+        given.point0, given.point1, gaps = points
+        given.in_links, given.gap = int(gaps is None), nothing if gaps is None else gaps
+        for name in MATERIALS:
+            setattr(given, name, materials.get(name, nothing))
         for one in self._sets:
-            group = one.group
-            field = {name: group.field(name).scalars for name in (*SIZES, "contact_thickness", "link_frame")}
-            pose = group.field("link_pose").scalars
-            where = one.origins, pose, field["link_frame"], counts, bodies, int(gaps is None), first, second, normals
-            self._launch(
-                "locate", one, *where, nothing if gaps is None else gaps, self._places, self._owner, self._sign
-            )
-            state = [group.field(name).scalars for name in ("contact_impulse", "contact_impact", "steps_at_rest")]
-            written = [field[name] for name in SIZES]
-            self._launch(
-                "assign",
-                one,
-                *(
-                    pose,
-                    field["link_frame"],
-                    counts,
-                    self._places,
-                    self._owner,
-                    self._rank,
-                    self._slot,
-                    *own,
-                    field["contact_thickness"],
-                ),
-                *written,
-                *state,
-            )
-        wp.launch(
-            kernels.count, dim=self._environments, inputs=[counts, self._slot, self.left_out], device=self._device
-        )
+            for name in MAY_BE_SHARED:
+                setattr(one.slots, name, one.group.field(name).scalars)
+            self._launch(kernels.locate, one, one.origins, given, one.slots, self._contacts)
+            self._launch(assign_kernel(self.scalar), one, given, self._contacts, one.slots)
+        inputs = [self._contacts, self.left_out]
+        wp.launch(kernels.count, dim=self._environments, inputs=inputs, device=self._device)
 
-    def _room(self, count: int) -> None:
-        """Make room for so many contacts of each environment, none of which has an owner or a slot."""
-        shape = self._environments, count
-        self._places = wp.zeros((*shape, PLACE), dtype=self.scalar, device=self._device)
-        self._owner = wp.full(shape, -1, dtype=int, device=self._device)
-        self._rank = wp.zeros(shape, dtype=int, device=self._device)
-        self._slot = wp.full(shape, -1, dtype=int, device=self._device)
-        self._sign = wp.zeros(shape, dtype=self.scalar, device=self._device)
+    def _make_room(self, counts: wp.array, most: int) -> None:
+        """Make room for contacts of each environment, none of which has a set or a slot."""
+        contacts, shape = given_contact_types(self.scalar).Contacts(), (self._environments, most)
+        contacts.count = counts
+        contacts.place = wp.zeros((*shape, PLACE), dtype=self.scalar, device=self._device)
+        contacts.set = wp.full(shape, -1, dtype=int, device=self._device)
+        contacts.rank = wp.zeros(shape, dtype=int, device=self._device)
+        contacts.slot = wp.full(shape, -1, dtype=int, device=self._device)
+        contacts.sign = wp.zeros(shape, dtype=self.scalar, device=self._device)
+        self._contacts = contacts
 
-    def _launch(self, kernel: str, one: _Sets, *inputs) -> None:
-        dim = (*one.table.shape[:2], self._environments)
-        kernels = given_contact_kernels(self.scalar)
-        wp.launch(getattr(kernels, kernel), dim=dim, inputs=[one.table, *inputs], device=self._device)
+    def _launch(self, kernel: wp.Kernel, one: _Sets, *inputs) -> None:
+        dim = (*one.table.shape, self._environments)
+        wp.launch(kernel, dim=dim, inputs=[one.table, *inputs], device=self._device)
 
 
 def _table(scene: Scene, group: Group, link_of: Mapping[str, int], slots: dict[tuple[int, int], int]) -> np.ndarray:
     """The table of the sets of a group, which are also added to `slots`."""
-    found: list[list[list[int]]] = []
+    found: list[list[dict[str, int]]] = []
     for mechanism in mechanisms_in(scene, group.members):
-        own: dict[tuple[int, int], list[int]] = {}
+        own: dict[tuple[int, int], dict[str, int]] = {}
         for pair, (one, point) in enumerate(points_of_pairs(mechanism)):
             if not one.is_given:
                 continue
-            ends = [NO_LINK if link == WORLD else link for link in (one.link0, one.link1)]
-            bodies = tuple(NO_LINK if link < 0 else link_of[mechanism.links[link].path] for link in ends)
+            link0, link1 = (NO_LINK if link == WORLD else link for link in (one.link0, one.link1))
+            bodies = tuple(NO_LINK if link < 0 else link_of[mechanism.links[link].path] for link in (link0, link1))
             if bodies not in own:
+                ends = {"body0": bodies[0], "body1": bodies[1], "link0": link0, "link1": link1}
+                own[bodies] = {**ends, "pair": pair, "point": point, "count": 0, "number": len(slots)}
                 slots[bodies] = 0
-                own[bodies] = [*bodies, *ends, pair, point, 0, len(slots) - 1]
-            own[bodies][6] += 1
+            own[bodies]["count"] += 1
             slots[bodies] += 1
         found.append(list(own.values()))
-    most = max(map(len, found), default=0)
-    table = np.zeros((len(found), most, 8), np.int32)
+    table = np.zeros((len(found), max(map(len, found), default=0)), SLOT_SET)
     for row, own_sets in enumerate(found):
-        table[row, : len(own_sets)] = np.array(own_sets, int).reshape(-1, 8)
+        for place, values in enumerate(own_sets):
+            table[row, place] = tuple(values[name] for name in SLOT_SET.names)
     return table
 
 
@@ -194,9 +185,9 @@ def _rows(tables: Sequence[np.ndarray], device: str) -> tuple[tuple[str, Rows], 
         for table in tables:
             entries = [
                 (mechanism, size * pair + k)
-                for mechanism, sets in enumerate(table.tolist())
+                for mechanism, sets in enumerate(table)
                 for one in sets
-                for pair in range(one[4], one[4] + one[6])
+                for pair in range(one["pair"], one["pair"] + one["count"])
                 for k in range(size)
             ]
             rows = np.array(entries, int).reshape(-1, 2)
