@@ -16,11 +16,23 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 
 @cache
-def island_struct():
-    """The islands of all environments, by number, from the first point or mover of an environment on."""
+def island_structs():
+    """The structs `Islands` and `Island`."""
+
+    @wp.struct
+    class Island:
+        """Its points and its movers are those from one place on and before another one in `Islands`."""
+
+        env: int
+        first_point: int
+        end_point: int
+        first_mover: int
+        end_mover: int
 
     @wp.struct
     class Islands:
+        """Those of all environments, by number, from the first point or mover of an environment on."""
+
         count: wp.array(dtype=int)  # in an environment
         leader: wp.array(dtype=int)  # of a mover, one of its island
         number: wp.array(dtype=int)  # of a leader: its island
@@ -31,7 +43,7 @@ def island_struct():
         point_range: wp.array(dtype=int)  # of an environment: its first point, and the end of the last one
         asleep: wp.array(dtype=int)  # of an island
 
-    return Islands
+    return Islands, Island
 
 
 @cache
@@ -40,7 +52,7 @@ def island_kernel(precision: str) -> wp.Kernel:
     types = island_types(precision)
     T = types.T
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
-    Islands = island_struct()
+    Islands, _Island = island_structs()
     mover_of = response_kernels(precision).mover_of
 
     @wp.func

@@ -5,7 +5,7 @@ import warp as wp
 from warp_artic.islands.broad_phase import broad_phase_kernels
 from warp_artic.islands.exchange import exchange_kernels
 from warp_artic.islands.find_islands import island_kernel
-from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.joint_rows import take_rows_kernel
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.islands.responses import response_kernels
 from warp_artic.islands.solve import solve_kernel
@@ -14,6 +14,7 @@ from warp_artic.islands.solve import solve_kernel
 def island_kernels(precision: str) -> dict[str, wp.Kernel]:
     """Those of a precision, "float32" or "float64"."""
     found = {"find_islands": island_kernel(precision), "solve": solve_kernel(precision)}
-    for makers in (narrow_phase_kernels, broad_phase_kernels, response_kernels, exchange_kernels, joint_rows):
+    found["take_rows"] = take_rows_kernel(precision)
+    for makers in (narrow_phase_kernels, broad_phase_kernels, response_kernels, exchange_kernels):
         found |= {name: one for name, one in vars(makers(precision)).items() if isinstance(one, wp.Kernel)}
     return {f"{name} of islands, {precision}": kernel for name, kernel in found.items()}

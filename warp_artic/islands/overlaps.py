@@ -11,8 +11,9 @@ import warp as wp
 from warp_artic.constraints.contact_lever import YIELD, lever_share
 from warp_artic.constraints.overlap_projection import SWEEPS
 from warp_artic.islands.arrays import island_types
-from warp_artic.islands.find_islands import island_struct
+from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.responses import point_functions
 
 PROJECTED = wp.constant(0.1)
 """Overlap, as a share of half of the thinner shape, from which on jointed bodies are moved apart: what is less bears
@@ -24,9 +25,10 @@ def overlap_functions(precision: str) -> SimpleNamespace:
     """The functions that tell such points, and move them apart."""
     types = island_types(precision)
     T, Colliders, Movers, Points = types.T, types.Colliders, types.Movers, types.Points
-    Islands = island_struct()
+    Islands, Island = island_structs()
     rows = joint_rows(precision)
-    first_dof, forget_rows, hold_projected = rows.first_dof, rows.forget, rows.hold_projected
+    first_dof, forget_rows, row_rate, push_row = rows.first_dof, rows.forget, rows.rate, rows.push
+    point_motion = point_functions(precision).motion
 
     @wp.func
     def is_projected(colliders: Colliders, points: Points, point: int, gap: T):
@@ -36,20 +38,6 @@ def overlap_functions(precision: str) -> SimpleNamespace:
         deep = T(PROJECTED) * wp.min(colliders.thickness[i], colliders.thickness[j])
         is_soft = wp.isfinite(colliders.stiffness[colliders.surface[i] * colliders.surfaces + colliders.surface[j]])
         return points.reach[point] > T(0.0) and gap < -deep and not is_soft
-
-    @wp.func
-    def gap_along(movers: Movers, points: Points, point: int, elapsed: T):
-        """The gap of a point some time after the start of the step."""
-        term = points.term[point]
-        dof_a = points.first_dof[point]
-        n_a = points.first_dofs[point]
-        dof_b = points.second_dof[point]
-        gap = points.gap[point] + points.carried[point][0] * elapsed
-        for d in range(n_a):
-            gap += points.J[term + d][0] * movers.path[dof_a + d]
-        for d in range(points.second_dofs[point]):
-            gap += points.J[term + n_a + d][0] * movers.path[dof_b + d]
-        return gap
 
     @wp.func
     def push_apart(movers: Movers, points: Points, point: int):
@@ -74,38 +62,66 @@ def overlap_functions(precision: str) -> SimpleNamespace:
             movers.projected[dof_b + d] = movers.projected[dof_b + d] + points.Y[term + n_a + d][0] * (found - z)
 
     @wp.func
-    def project_overlaps(
-        colliders: Colliders, movers: Movers, points: Points, islands: Islands, env: int, island: int, h: T
-    ):
-        """Add to paths what jointed bodies are moved apart by."""
-        base = env * movers.count + env + island
-        found = bool(False)
-        for place in range(islands.point_start[base], islands.point_start[base + 1]):
+    def hold_limit(movers: Movers, env: int, m: int, row: int, h: T):
+        """Take a hard limit of joints into account."""
+        k = env * movers.row_count + row
+        response = movers.response[k]
+        is_hard = movers.compliance[k] == T(0.0) and not wp.isfinite(movers.impulse_upper[k])
+        if response > T(0.0) and is_hard:
+            moved = row_rate(movers, env, m, row, movers.path)
+            change = row_rate(movers, env, m, row, movers.projected)
+            least = wp.min(h * movers.least[k] - moved, T(0.0)) - change
+            most = wp.max(h * movers.most[k] - moved, T(0.0)) - change
+            z = movers.impulse[k]
+            found = wp.max(z + least / response, T(0.0)) + wp.min(z + most / response, T(0.0))
+            movers.impulse[k] = found
+            if found != z:
+                push_row(movers, env, m, row, found - z, movers.projected)
+
+    @wp.func
+    def gap_change(colliders: Colliders, points: Points, point: int, gap: T, h: T):
+        """By how much a deep point is moved apart at least."""
+        i = points.first[point]
+        j = points.second[point]
+        fastest = wp.min(colliders.depenetration[i], colliders.depenetration[j])
+        return wp.min(T(-0.5) * gap, fastest * h) * lever_share(points.normal[point][0], points.reach[point])
+
+    @wp.func
+    def sweep(movers: Movers, points: Points, islands: Islands, island: Island, h: T):
+        for place in range(island.first_point, island.end_point):
             point = islands.points[place]
-            gap = gap_along(movers, points, point, h)
+            if points.normal[point][0] > T(0.0):
+                push_apart(movers, points, point)
+        for place in range(island.first_mover, island.end_mover):
+            m = islands.movers[place]
+            for row in range(movers.row_first[m], movers.row_first[m + 1]):
+                hold_limit(movers, island.env, m, row, h)
+
+    @wp.func
+    def project_overlaps(colliders: Colliders, movers: Movers, points: Points, islands: Islands, island: Island, h: T):
+        """Add to paths what jointed bodies are moved apart by."""
+        found = bool(False)
+        for place in range(island.first_point, island.end_point):
+            point = islands.points[place]
+            _y, gap = point_motion(points, movers, point, h)
             points.projection[point] = T(0.0)
             points.gap_change[point] = -wp.max(gap, T(0.0))
             if is_projected(colliders, points, point, gap) and points.normal[point][0] > T(0.0):
                 found = bool(True)
-                deepest = wp.min(
-                    colliders.depenetration[points.first[point]], colliders.depenetration[points.second[point]]
-                )
-                share = lever_share(points.normal[point][0], points.reach[point])
-                points.gap_change[point] = wp.min(T(-0.5) * gap, deepest * h) * share
+                points.gap_change[point] = gap_change(colliders, points, point, gap, h)
         if found:
-            for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
-                first = first_dof(movers, env, islands.movers[place])
-                for dof in range(first, first + movers.dofs[islands.movers[place]]):
+            for place in range(island.first_mover, island.end_mover):
+                m = islands.movers[place]
+                first = first_dof(movers, island.env, m)
+                for dof in range(first, first + movers.dofs[m]):
                     movers.projected[dof] = T(0.0)
-                forget_rows(movers, env, islands.movers[place])
+                forget_rows(movers, island.env, m)
             for _ in range(SWEEPS):
-                for place in range(islands.point_start[base], islands.point_start[base + 1]):
-                    if points.normal[islands.points[place]][0] > T(0.0):
-                        push_apart(movers, points, islands.points[place])
-                hold_projected(movers, islands, env, islands.mover_start[base], islands.mover_start[base + 1], h)
-            for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
-                first = first_dof(movers, env, islands.movers[place])
-                for dof in range(first, first + movers.dofs[islands.movers[place]]):
+                sweep(movers, points, islands, island, h)
+            for place in range(island.first_mover, island.end_mover):
+                m = islands.movers[place]
+                first = first_dof(movers, island.env, m)
+                for dof in range(first, first + movers.dofs[m]):
                     movers.path[dof] = movers.path[dof] + movers.projected[dof]
 
     return SimpleNamespace(is_projected=is_projected, project=project_overlaps)

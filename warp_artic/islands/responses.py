@@ -3,8 +3,8 @@
     y = J v   the velocity of the second side against the first one, along n, t_1 and t_2
     Y = M^-1 J^T,   G = J Y
 
-and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
-says `solve`.
+and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. `point_law` says which
+impulses follow.
 
 Where joints let a point move along the normal hardly, `reach` of `constraints.contact_lever` says whether it acts; a
 dof has (M^-1)_dd of the trees without constraints.
@@ -26,8 +26,63 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 
 @cache
+def point_functions(precision: str) -> SimpleNamespace:
+    """The functions `rate`, `motion` and `push` of a point, whose dofs are those of its first side, then those of its
+    second one where that is another mechanism."""
+    types = island_types(precision)
+    T, V, Movers, Points = types.T, types.V, types.Movers, types.Points
+
+    @wp.func
+    def point_rate(points: Points, J: wp.array(dtype=V), point: int, x: wp.array(dtype=T), start: V):
+        """start + J x, with the J of velocities or of turning."""
+        y = start
+        term = points.term[point]
+        other = term + points.first_dofs[point]
+        dof_a = points.first_dof[point]
+        dof_b = points.second_dof[point]
+        for d in range(points.first_dofs[point]):
+            y += J[term + d] * x[dof_a + d]
+        for d in range(points.second_dofs[point]):
+            y += J[other + d] * x[dof_b + d]
+        return y
+
+    @wp.func
+    def point_motion(points: Points, movers: Movers, point: int, elapsed: T):
+        """The velocity y of a point, and its gap some time after the start of the step."""
+        y = points.carried[point]
+        gap = points.gap[point] + y[0] * elapsed
+        term = points.term[point]
+        other = term + points.first_dofs[point]
+        dof_a = points.first_dof[point]
+        dof_b = points.second_dof[point]
+        for d in range(points.first_dofs[point]):
+            J = points.J[term + d]
+            y += J * movers.v[dof_a + d]
+            gap += J[0] * movers.path[dof_a + d]
+        for d in range(points.second_dofs[point]):
+            J = points.J[other + d]
+            y += J * movers.v[dof_b + d]
+            gap += J[0] * movers.path[dof_b + d]
+        return y, gap
+
+    @wp.func
+    def push_point(points: Points, Y: wp.array(dtype=V), point: int, x: wp.array(dtype=T), z: V):
+        """x += Y z, with the Y of J."""
+        term = points.term[point]
+        other = term + points.first_dofs[point]
+        dof_a = points.first_dof[point]
+        dof_b = points.second_dof[point]
+        for d in range(points.first_dofs[point]):
+            x[dof_a + d] = x[dof_a + d] + wp.dot(Y[term + d], z)
+        for d in range(points.second_dofs[point]):
+            x[dof_b + d] = x[dof_b + d] + wp.dot(Y[other + d], z)
+
+    return SimpleNamespace(rate=point_rate, motion=point_motion, push=push_point)
+
+
+@cache
 def response_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `count_terms` and `respond`, and the function `tangents_of`."""
+    """The kernels `count_terms` and `respond`, and the functions `tangents_of` and `mover_of`."""
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points

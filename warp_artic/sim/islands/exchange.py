@@ -11,7 +11,7 @@ import warp as wp
 
 from warp_artic.description.pose import rotation_vector_from_matrix
 from warp_artic.islands.exchange import exchange_kernels
-from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.joint_rows import take_rows_kernel
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.row_table import RowTables
@@ -45,7 +45,7 @@ class Exchange:
         self._has_middle = int(settings.integrator == "midpoint")
         self._ahead = 0.5 * settings.dt * self._has_middle
         self._kernels = exchange_kernels(settings.precision)
-        self._take_rows = joint_rows(settings.precision).take_rows
+        self._take_rows = take_rows_kernel(settings.precision)
         self._trees = [part for part in layout.parts if not part.is_body]
         fields = (part.group.field("link_external_force").scalars for part in layout.parts)
         self._given = [(field, wp.clone(field)) for field in fields]

@@ -13,7 +13,7 @@ from warp_artic.collision.kinds import PLANE, Solid
 from warp_artic.constraints.bounded_rows import SIZE, bounded_rows
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
-from warp_artic.islands.find_islands import island_struct
+from warp_artic.islands.find_islands import island_structs
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.families import HOLDS
@@ -263,7 +263,7 @@ class IslandLayout:
         return solids
 
     def _make_islands(self, movers: int):
-        islands, count = island_struct()(), self.environments
+        islands, count = island_structs()[0](), self.environments
         islands.count, islands.point_range = self.zeros(count, int), self.zeros(2 * count, int)
         for name in ("leader", "number", "movers", "asleep"):
             setattr(islands, name, self.zeros(count * movers, int))

@@ -1,0 +1,230 @@
+"""The law of a point in a substep k of an island: a sweep solves it against the velocities that others leave it.
+
+With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J^T (`responses`):
+    normal    z_n = max(0, (1 - c) z_n - m (y_n - b) / G_nn)
+    friction  |z_t| <= mu z_n,  against y_t
+    turning   |z| <= r_T z_n  about n, against w_n, and  |z| <= r_R z_n  across it, against w_t
+    apart     b = - g / k,  c = 0,  m = 1
+    overlap   b = min(- s g, depenetration speed), a spring and damper with s, c and m (`softness`)
+    relaxed   b = 0 for overlaps, c = 0, m = 1: what takes overlaps back leaves no velocity
+    impact    y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
+              b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
+    deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
+    soft      z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
+What is soft in contacts keeps sweeps that have not converged from feeding velocities with overlaps.
+
+Source: Catto, Soft constraints (2011), Solver2D (2024).
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.constraints.contact_lever import lever_share
+from warp_artic.islands.arrays import island_types
+from warp_artic.islands.overlaps import overlap_functions
+from warp_artic.islands.responses import point_functions
+
+FREQUENCY = wp.constant(0.25)
+"""Of the spring of an overlap, as a share of that of substeps."""
+DAMPING = wp.constant(10.0)
+"""Damping ratio of that spring."""
+LEAST_LEFT = wp.constant(0.05)
+"""Of the response of a point, where joints bear what it pushes."""
+NO_BOUNCE = wp.constant(-1.0e9)
+"""Bound of a normal velocity that bounds nothing [m/s]."""
+NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
+"""What rounding leaves of the determinant of responses in two directions, of which a hinge has one and a slide none."""
+
+
+@cache
+def point_law(precision: str) -> SimpleNamespace:
+    """The functions `softness`, `solve`, `find_impact` and `warm_start`, and the struct `Softness`."""
+    types = island_types(precision)
+    T, V, Colliders, Movers, Points = types.T, types.V, types.Colliders, types.Movers, types.Points
+    SINGULAR = NEARLY_SINGULAR[precision]
+    functions = point_functions(precision)
+    point_rate, point_motion, push_point = functions.rate, functions.motion, functions.push
+    is_projected = overlap_functions(precision).is_projected
+
+    @wp.struct
+    class Softness:
+        """Of overlaps in a substep."""
+
+        s: T  # [1/s]
+        m: T
+        c: T
+
+    @wp.struct
+    class NormalLaw:
+        """What is wanted along a normal."""
+
+        b: T  # [m/s]
+        m: T
+        c: T
+
+    @wp.func
+    def softness(k: T):
+        omega = T(2.0 * wp.PI * FREQUENCY) / k
+        a = T(2.0 * DAMPING) + k * omega
+        b = k * omega * a
+        return Softness(omega / a, b / (T(1.0) + b), T(1.0) / (T(1.0) + b))
+
+    @wp.func
+    def surfaces_of(colliders: Colliders, points: Points, point: int):
+        """The entry of two surfaces in tables of materials."""
+        i = points.first[point]
+        j = points.second[point]
+        return colliders.surface[i] * colliders.surfaces + colliders.surface[j]
+
+    @wp.func
+    def normal_law(
+        colliders: Colliders,
+        points: Points,
+        point: int,
+        surfaces: int,
+        gap: T,
+        response: T,
+        k: T,
+        soft: Softness,
+        is_relaxed: int,
+    ):
+        law = NormalLaw(T(0.0), T(1.0), T(0.0))
+        stiffness = colliders.stiffness[surfaces]
+        if wp.isfinite(stiffness):
+            slope = k * stiffness + colliders.damping[surfaces]
+            compliance = T(1.0) / (k * slope)
+            law.b = -stiffness * gap / slope
+            law.m = response / (response + compliance)
+            law.c = compliance / (response + compliance)
+        elif gap > T(0.0):
+            law.b = -gap / k
+        elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
+            fastest = wp.min(
+                colliders.depenetration[points.first[point]], colliders.depenetration[points.second[point]]
+            )
+            law.b = wp.min(-gap * soft.s, fastest)
+            law.m = soft.m * lever_share(response, points.reach[point])
+            law.c = soft.c
+        law.b = wp.max(law.b, points.bounce[point])
+        return law
+
+    @wp.func
+    def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, G: V, most: T):
+        """The impulse across the normal after one that leaves velocities y, of the response G_11, G_12 and G_22: it
+        ends them, or is as large as it may be."""
+        half = T(0.5) * (G[0] - G[2])
+        response = T(0.5) * (G[0] + G[2]) + wp.sqrt(half * half + G[1] * G[1])
+        determinant = G[0] * G[2] - G[1] * G[1]
+        x_1 = T(0.0)
+        x_2 = T(0.0)
+        if response > T(0.0):
+            is_whole = determinant > T(SINGULAR) * response * response
+            if is_whole:
+                x_1 = z_1 - (G[2] * y_1 - G[1] * y_2) / determinant
+                x_2 = z_2 - (G[0] * y_2 - G[1] * y_1) / determinant
+            if not is_whole or x_1 * x_1 + x_2 * x_2 > most * most:
+                # No further than by the largest response, so that sweeps do not go round the friction that slides.
+                x_1 = z_1 - y_1 / response
+                x_2 = z_2 - y_2 / response
+            size = wp.sqrt(x_1 * x_1 + x_2 * x_2)
+            if size > most:
+                x_1 = x_1 * most / size
+                x_2 = x_2 * most / size
+        return x_1, x_2
+
+    @wp.func
+    def solve_turning(colliders: Colliders, movers: Movers, points: Points, point: int, surfaces: int):
+        """Have a point resist turning, as far as the impulse along its normal lets it."""
+        w = point_rate(points, points.J_w, point, movers.v, points.turn_carried[point])
+        z_n = points.z[point][0]
+        z = points.turn[point]
+        most = colliders.torsional_friction[surfaces] * z_n
+        about = T(0.0)
+        if points.turn_normal[point] > T(0.0):
+            about = wp.clamp(z[0] - w[0] / points.turn_normal[point], -most, most)
+        roll_1, roll_2 = in_disc(
+            z[1], z[2], w[1], w[2], points.turn_across[point], colliders.rolling_friction[surfaces] * z_n
+        )
+        found = V(about, roll_1, roll_2)
+        points.turn[point] = found
+        push_point(points, points.Y_w, point, movers.v, found - z)
+
+    @wp.func
+    def solve_point(
+        colliders: Colliders,
+        movers: Movers,
+        points: Points,
+        point: int,
+        k: T,
+        elapsed: T,
+        soft: Softness,
+        is_relaxed: int,
+        borne: V,
+    ):
+        """Solve a point some time after the start of the step; joints bear a part of its response to the normal."""
+        y, gap = point_motion(points, movers, point, elapsed)
+        response = points.normal[point] - borne
+        response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
+        surfaces = surfaces_of(colliders, points, point)
+        law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed)
+        z = points.z[point]
+        z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * z[0], T(0.0))
+        change = z_n - z[0]
+        y_1 = y[1] + response[1] * change
+        y_2 = y[2] + response[2] * change
+        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across[point], points.friction[point] * z_n)
+        found = V(z_n, z_1, z_2)
+        points.z[point] = found
+        push_point(points, points.Y, point, movers.v, found - z)
+        if colliders.resist_turning == 1:
+            solve_turning(colliders, movers, points, point, surfaces)
+
+    @wp.func
+    def acceleration_along(movers: Movers, points: Points, point: int, h: T):
+        """Normal acceleration in a step h without contacts."""
+        a = T(0.0)
+        term = points.term[point]
+        other = term + points.first_dofs[point]
+        dof_a = points.first_dof[point]
+        dof_b = points.second_dof[point]
+        for d in range(points.first_dofs[point]):
+            a += points.J[term + d][0] * (movers.free[dof_a + d] - movers.start[dof_a + d])
+        for d in range(points.second_dofs[point]):
+            a += points.J[other + d][0] * (movers.free[dof_b + d] - movers.start[dof_b + d])
+        return a / h
+
+    @wp.func
+    def find_impact(
+        colliders: Colliders, movers: Movers, points: Points, point: int, k: T, substep: int, substeps: int
+    ):
+        """Find whether a point closes in this substep, and how it bounces if it has in the one before."""
+        points.bounce[point] = T(NO_BOUNCE)
+        e = colliders.restitution[surfaces_of(colliders, points, point)]
+        if e > T(0.0):
+            carried = points.carried[point]
+            y = point_rate(points, points.J, point, movers.v, carried)[0]
+            begin = V(points.gap[point] + carried[0] * k * T(substep), T(0.0), T(0.0))
+            gap = point_rate(points, points.J, point, movers.path, begin)[0]
+            a = acceleration_along(movers, points, point, k * T(substeps))
+            if points.hit[point] > T(0.0):
+                points.bounce[point] = e * points.hit[point] + k * a
+            points.hit[point] = T(0.0)
+            if -y > colliders.bounce_threshold and -y * k > gap:
+                points.hit[point] = wp.sqrt(wp.max(y * y - T(2.0) * a * wp.max(gap, T(0.0)), T(0.0)))
+
+    @wp.func
+    def warm_start(colliders: Colliders, movers: Movers, points: Points, point: int):
+        """Apply the impulse of the substep before."""
+        if points.normal[point][0] > T(0.0):
+            push_point(points, points.Y, point, movers.v, points.z[point])
+            if colliders.resist_turning == 1:
+                push_point(points, points.Y_w, point, movers.v, points.turn[point])
+        else:
+            points.z[point] = V()
+            points.turn[point] = V()
+
+    return SimpleNamespace(
+        Softness=Softness, softness=softness, solve=solve_point, find_impact=find_impact, warm_start=warm_start
+    )
