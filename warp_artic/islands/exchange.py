@@ -1,6 +1,16 @@
 """What a large stage takes from the groups of mechanisms before a step, and gives to them: links, velocities, forces.
 
 All arrays of a group have a row for each number and a column for each environment of each mechanism.
+
+A body without joints, of mass m and inertia I about its centre of mass, moves in a step h without contacts by
+    v_free = v + h (g + F / m - linear damping v)
+    w_free = w + h (I^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, I^-1)
+with the force F and the moment N that are given. Where it turns by more than VIOLENT in the step, w x I w is left out:
+it would feed itself. After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts
+have left it and I_0 before the step: a step turns the moments of contacts and the inertia against each other, but
+contacts take energy and never give any.
+
+Mechanisms with joints make that step aside, and it is taken back.
 """
 
 from functools import cache
@@ -16,12 +26,10 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 
 @cache
-def exchange_kernels(precision: str) -> SimpleNamespace:
-    """The kernels between a group and the arrays of a large stage, and the struct `Masses`."""
+def exchange_functions(precision: str) -> SimpleNamespace:
+    """The struct `Masses`, and functions that read arrays of a group."""
     types = island_types(precision)
-    T, V, M = types.T, types.V, types.M
-    Bodies, Keepers, Movers = types.Bodies, types.Keepers, types.Movers
-    Quat = wp.types.quaternion(dtype=T)
+    T, V, Movers = types.T, types.V, types.Movers
     Rows = wp.array2d(dtype=T)
 
     @wp.struct
@@ -40,6 +48,29 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
     @wp.func
     def vector_at(rows: Rows, row: int, column: int):
         return V(rows[row, column], rows[row + 1, column], rows[row + 2, column])
+
+    @wp.func
+    def is_moving(failure: Rows, column: int):
+        """1, and 0 of a mechanism that has stopped."""
+        return wp.where(failure[0, column] > T(0.0), T(0.0), T(1.0))
+
+    @wp.func
+    def take_rest(failure: Rows, steps_at_rest: Rows, column: int, movers: Movers, mover: int):
+        movers.rest[mover] = steps_at_rest[0, column]
+        movers.failed[mover] = failure[0, column]
+
+    return SimpleNamespace(Masses=Masses, vector_at=vector_at, is_moving=is_moving, take_rest=take_rest)
+
+
+@cache
+def exchange_kernels(precision: str) -> SimpleNamespace:
+    """The kernels of links, of joints that break, and of paths."""
+    types = island_types(precision)
+    T, V, Bodies, Keepers, Movers = types.T, types.V, types.Bodies, types.Keepers, types.Movers
+    Quat = wp.types.quaternion(dtype=T)
+    Rows = wp.array2d(dtype=T)
+    functions = exchange_functions(precision)
+    Masses, vector_at = functions.Masses, functions.vector_at
 
     @wp.kernel(**OPTIONS)
     def take_links(
@@ -87,10 +118,50 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         env, k = wp.tid()
         keepers.broken[env * keepers.count + numbers[k]] = broken[rows[k], columns[k] + env]
 
-    @wp.func
-    def take_rest(failure: Rows, steps_at_rest: Rows, column: int, movers: Movers, mover: int):
-        movers.rest[mover] = steps_at_rest[0, column]
-        movers.failed[mover] = failure[0, column]
+    @wp.kernel(**OPTIONS)
+    def give_forces(
+        links: wp.array(dtype=int),
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        bodies: Bodies,
+        movers: Movers,
+        wrench: Rows,
+        steps_at_rest: Rows,
+    ):
+        """Add the forces of contacts to those on links, and let what is of one island be at rest for as long."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        b = env * bodies.count + numbers[k]
+        row = 6 * links[k]
+        F = bodies.force[b]
+        N = bodies.moment[b]
+        for axis in range(3):
+            wrench[row + axis, column] = wrench[row + axis, column] + F[axis]
+            wrench[row + 3 + axis, column] = wrench[row + 3 + axis, column] + N[axis]
+        steps_at_rest[0, column] = movers.rest[env * movers.count + bodies.mover[numbers[k]]]
+
+    @wp.kernel(**OPTIONS)
+    def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
+        """Write what mechanisms move by beside the step, a row a dof."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        first = env * movers.dof_count + movers.first[numbers[k]]
+        for dof in range(movers.dofs[numbers[k]]):
+            path[dof, column] = movers.path[first + dof]
+
+    return SimpleNamespace(take_links=take_links, take_broken=take_broken, give_forces=give_forces, give_path=give_path)
+
+
+@cache
+def single_body_kernels(precision: str) -> SimpleNamespace:
+    """The kernels `take_bodies`, before a step, and `keep_spins`, after it."""
+    types = island_types(precision)
+    T, V, M, Bodies, Movers = types.T, types.V, types.M, types.Bodies, types.Movers
+    Quat = wp.types.quaternion(dtype=T)
+    Rows = wp.array2d(dtype=T)
+    functions = exchange_functions(precision)
+    Masses, vector_at = functions.Masses, functions.vector_at
+    is_moving, take_rest = functions.is_moving, functions.take_rest
 
     @wp.func
     def inertia_of(masses: Masses, R: M, column: int):
@@ -101,6 +172,17 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
             masses.link_inertia[2, column], masses.link_inertia[4, column], masses.link_inertia[5, column],
         )  # fmt: skip
         return R * I * wp.transpose(R)
+
+    @wp.func
+    def write_inverse(movers: Movers, row: int, I_inverse: M, m_inverse: T):
+        """Write M^-1, six rows of six."""
+        for axis in range(3):
+            for other in range(3):
+                movers.inverse[row + 6 * axis + other] = T(0.0)
+                movers.inverse[row + 6 * axis + 3 + other] = T(0.0)
+                movers.inverse[row + 18 + 6 * axis + other] = T(0.0)
+                movers.inverse[row + 18 + 6 * axis + 3 + other] = I_inverse[axis, other]
+            movers.inverse[row + 7 * axis] = m_inverse
 
     @wp.kernel(**OPTIONS)
     def take_bodies(
@@ -135,9 +217,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         g = vector_at(masses.gravity, 0, column) * masses.gravity_scale[0, column]
         v = v + (g + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
-        moves = T(1.0)
-        if movers.failed[mover] > T(0.0):
-            moves = T(0.0)
+        moves = is_moving(failure, column)
         for axis in range(3):
             movers.start[first + axis] = bodies.linear[b][axis] * moves
             movers.start[first + 3 + axis] = bodies.angular[b][axis] * moves
@@ -145,12 +225,48 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
             movers.path[first + 3 + axis] = T(0.0)
             movers.free[first + axis] = v[axis] * moves
             movers.free[first + 3 + axis] = w[axis] * moves
-            for other in range(3):
-                movers.inverse[row + 6 * axis + other] = T(0.0)
-                movers.inverse[row + 6 * axis + 3 + other] = T(0.0)
-                movers.inverse[row + 18 + 6 * axis + other] = T(0.0)
-                movers.inverse[row + 18 + 6 * axis + 3 + other] = I_inverse[axis, other] * moves
-            movers.inverse[row + 7 * axis] = moves / mass
+        write_inverse(movers, row, I_inverse * moves, moves / mass)
+
+    @wp.kernel(**OPTIONS)
+    def keep_spins(
+        masses: Masses,
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        own_bodies: wp.array(dtype=int),
+        h: T,
+        bodies: Bodies,
+        movers: Movers,
+        root_pose: Rows,
+        root_velocity: Rows,
+    ):
+        """Let bodies that turn fast have no more energy of rotation than contacts have left them."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        b = env * bodies.count + own_bodies[k]
+        w = vector_at(root_velocity, 3, column)
+        if wp.length(w) * h > T(VIOLENT) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
+            first = env * movers.dof_count + movers.first[numbers[k]]
+            left = V(movers.v[first + 3], movers.v[first + 4], movers.v[first + 5])
+            most = wp.dot(left, inertia_of(masses, bodies.axes[b], column) * left)
+            R = wp.quat_to_matrix(
+                Quat(root_pose[3, column], root_pose[4, column], root_pose[5, column], root_pose[6, column])
+            )
+            found = wp.dot(w, inertia_of(masses, R, column) * w)
+            if found > most:
+                for axis in range(3):
+                    root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
+
+    return SimpleNamespace(take_bodies=take_bodies, keep_spins=keep_spins)
+
+
+@cache
+def tree_kernels(precision: str) -> SimpleNamespace:
+    """The kernels `take_velocities`, `take_trees` and `keep_accelerations`."""
+    types = island_types(precision)
+    T, Bodies, Movers = types.T, types.Bodies, types.Movers
+    Rows = wp.array2d(dtype=T)
+    functions = exchange_functions(precision)
+    is_moving, take_rest = functions.is_moving, functions.take_rest
 
     @wp.kernel(**OPTIONS)
     def take_velocities(
@@ -168,9 +284,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         env, k = wp.tid()
         column = columns[k] + env
         first = env * movers.dof_count + movers.first[numbers[k]]
-        moves = T(1.0)
-        if failure[0, column] > T(0.0):
-            moves = T(0.0)
+        moves = is_moving(failure, column)
         for dof in range(movers.dofs[numbers[k]]):
             if dof < root_dofs:
                 velocities[first + dof] = root_velocity[dof, column] * moves
@@ -200,9 +314,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         take_rest(failure, steps_at_rest, column, movers, mover)
         dofs = movers.dofs[number]
         row = env * movers.inverse_count + movers.inverse_first[number]
-        moves = T(1.0)
-        if movers.failed[mover] > T(0.0):
-            moves = T(0.0)
+        moves = is_moving(failure, column)
         first = env * movers.dof_count + movers.first[number]
         for dof in range(dofs):
             movers.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
@@ -213,61 +325,6 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
             target = env * movers.jacobian_count + bodies.jacobian[own_bodies[k, place]]
             for entry in range(6 * dofs):
                 movers.jacobian[target + entry] = jacobian[source + entry, column]
-
-    @wp.kernel(**OPTIONS)
-    def give(
-        links: wp.array(dtype=int),
-        columns: wp.array(dtype=int),
-        numbers: wp.array(dtype=int),
-        bodies: Bodies,
-        movers: Movers,
-        wrench: Rows,
-        steps_at_rest: Rows,
-    ):
-        """Add the forces of contacts to those on links, and let what is of one island be at rest for as long."""
-        env, k = wp.tid()
-        column = columns[k] + env
-        b = env * bodies.count + numbers[k]
-        row = 6 * links[k]
-        F = bodies.force[b]
-        N = bodies.moment[b]
-        for axis in range(3):
-            wrench[row + axis, column] = wrench[row + axis, column] + F[axis]
-            wrench[row + 3 + axis, column] = wrench[row + 3 + axis, column] + N[axis]
-        steps_at_rest[0, column] = movers.rest[env * movers.count + bodies.mover[numbers[k]]]
-
-    @wp.kernel(**OPTIONS)
-    def keep_spins(
-        masses: Masses,
-        columns: wp.array(dtype=int),
-        numbers: wp.array(dtype=int),
-        own_bodies: wp.array(dtype=int),
-        h: T,
-        bodies: Bodies,
-        movers: Movers,
-        root_pose: Rows,
-        root_velocity: Rows,
-    ):
-        """Let bodies that turn fast have no more energy of rotation than contacts have left them.
-
-        A step turns the moments of contacts and the inertia of a body against each other; the energy is what they
-        have with the inertia before the step, where contacts take energy and never give any.
-        """
-        env, k = wp.tid()
-        column = columns[k] + env
-        b = env * bodies.count + own_bodies[k]
-        w = vector_at(root_velocity, 3, column)
-        if wp.length(w) * h > T(VIOLENT) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
-            first = env * movers.dof_count + movers.first[numbers[k]]
-            left = V(movers.v[first + 3], movers.v[first + 4], movers.v[first + 5])
-            most = wp.dot(left, inertia_of(masses, bodies.axes[b], column) * left)
-            R = wp.quat_to_matrix(
-                Quat(root_pose[3, column], root_pose[4, column], root_pose[5, column], root_pose[6, column])
-            )
-            found = wp.dot(w, inertia_of(masses, R, column) * w)
-            if found > most:
-                for axis in range(3):
-                    root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
 
     @wp.kernel(**OPTIONS)
     def keep_accelerations(
@@ -305,24 +362,6 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
             for row in range(smoothness.shape[0]):
                 smoothness[row, column] = T(0.0)
 
-    @wp.kernel(**OPTIONS)
-    def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
-        """Write what mechanisms move by beside the step, a row a dof."""
-        env, k = wp.tid()
-        column = columns[k] + env
-        first = env * movers.dof_count + movers.first[numbers[k]]
-        for dof in range(movers.dofs[numbers[k]]):
-            path[dof, column] = movers.path[first + dof]
-
     return SimpleNamespace(
-        Masses=Masses,
-        take_links=take_links,
-        take_broken=take_broken,
-        take_bodies=take_bodies,
-        take_velocities=take_velocities,
-        take_trees=take_trees,
-        give=give,
-        keep_spins=keep_spins,
-        keep_accelerations=keep_accelerations,
-        give_path=give_path,
+        take_velocities=take_velocities, take_trees=take_trees, keep_accelerations=keep_accelerations
     )

@@ -3,7 +3,7 @@
 import warp as wp
 
 from warp_artic.islands.broad_phase import broad_phase_kernels
-from warp_artic.islands.exchange import exchange_kernels
+from warp_artic.islands.exchange import exchange_kernels, single_body_kernels, tree_kernels
 from warp_artic.islands.find_islands import island_kernel
 from warp_artic.islands.joint_rows import take_rows_kernel
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
@@ -15,6 +15,7 @@ def island_kernels(precision: str) -> dict[str, wp.Kernel]:
     """Those of a precision, "float32" or "float64"."""
     found = {"find_islands": island_kernel(precision), "solve": solve_kernel(precision)}
     found["take_rows"] = take_rows_kernel(precision)
-    for makers in (narrow_phase_kernels, broad_phase_kernels, response_kernels, exchange_kernels):
+    exchange = exchange_kernels, single_body_kernels, tree_kernels
+    for makers in (narrow_phase_kernels, broad_phase_kernels, response_kernels, *exchange):
         found |= {name: one for name, one in vars(makers(precision)).items() if isinstance(one, wp.Kernel)}
     return {f"{name} of islands, {precision}": kernel for name, kernel in found.items()}

@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.pose import rotation_vector_from_matrix
-from warp_artic.islands.exchange import exchange_kernels
+from warp_artic.islands.exchange import exchange_functions, exchange_kernels, single_body_kernels, tree_kernels
 from warp_artic.islands.joint_rows import take_rows_kernel
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
@@ -44,7 +44,10 @@ class Exchange:
         self._layout, self._h = layout, settings.dt
         self._has_middle = int(settings.integrator == "midpoint")
         self._ahead = 0.5 * settings.dt * self._has_middle
+        self._masses_struct = exchange_functions(settings.precision).Masses
         self._kernels = exchange_kernels(settings.precision)
+        self._of_bodies = single_body_kernels(settings.precision)
+        self._of_trees = tree_kernels(settings.precision)
         self._take_rows = take_rows_kernel(settings.precision)
         self._trees = [part for part in layout.parts if not part.is_body]
         fields = (part.group.field("link_external_force").scalars for part in layout.parts)
@@ -91,7 +94,7 @@ class Exchange:
                 inputs = [self._masses(group), *(group.field(name).scalars for name in names)]
                 inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
                 inputs += [layout.bodies, layout.movers]
-                self._launch(self._kernels.take_bodies, part.mover_columns, inputs)
+                self._launch(self._of_bodies.take_bodies, part.mover_columns, inputs)
         if self._trees:
             self._take_trees(launches, tables)
 
@@ -111,7 +114,7 @@ class Exchange:
         for part in self._layout.parts:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.movers, *outputs]
-            self._launch(self._kernels.give, part.links, inputs)
+            self._launch(self._kernels.give_forces, part.links, inputs)
 
     def keep_spins(self) -> None:
         """Let bodies that turn fast have no more energy than contacts have left them."""
@@ -122,7 +125,7 @@ class Exchange:
                 inputs = [self._masses(group), part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
                 inputs += [layout.bodies, layout.movers]
                 inputs += [group.field(name).scalars for name in ("root_pose", "root_velocity")]
-                self._launch(self._kernels.keep_spins, part.mover_columns, inputs)
+                self._launch(self._of_bodies.keep_spins, part.mover_columns, inputs)
 
     def keep_accelerations(self) -> None:
         """Leave impacts out of the accelerations that mechanisms with joints expect in the next step."""
@@ -131,7 +134,7 @@ class Exchange:
             names = ("smooth_acceleration", "acceleration_change", "input_change", "smoothness")
             inputs = [part.mover_columns, part.mover_numbers, part.own_bodies, self._h, layout.bodies, layout.movers]
             inputs += [part.group.field(name).scalars for name in names]
-            self._launch(self._kernels.keep_accelerations, part.mover_columns, inputs)
+            self._launch(self._of_trees.keep_accelerations, part.mover_columns, inputs)
 
     def give_paths(self, launches: Launches) -> None:
         """Move mechanisms by what contacts change of their paths."""
@@ -177,7 +180,7 @@ class Exchange:
             inputs += [*(part.group.field(name).scalars for name in names)]
             inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
             inputs += [layout.bodies, layout.movers]
-            self._launch(self._kernels.take_trees, part.mover_columns, inputs)
+            self._launch(self._of_trees.take_trees, part.mover_columns, inputs)
             if part.has_rows:
                 inputs = [part.tables[name].scalars for name in ("bounds", "gradients")]
                 inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
@@ -189,11 +192,11 @@ class Exchange:
         group = part.group
         inputs = [group.field(name).scalars for name in ("root_velocity", "joint_velocity", "failure")]
         inputs += [part.mover_columns, part.mover_numbers, group.tree.root_dofs, ahead, self._layout.movers, velocities]
-        self._launch(self._kernels.take_velocities, part.mover_columns, inputs)
+        self._launch(self._of_trees.take_velocities, part.mover_columns, inputs)
 
     def _masses(self, group: Group):
         """Parameters of a group, where they are."""
-        masses = self._kernels.Masses()
+        masses = self._masses_struct()
         for name, field in OF_MASSES.items():
             setattr(masses, name, _by_column(group.field(field)))
         return masses
