@@ -1,4 +1,4 @@
-"""A and H of tendons as sparse matrices of Warp, over the nodes of all environments, as solvers are given them."""
+"""A and H of tendons, as matrices of NumPy, and as sparse ones of Warp over the nodes of all environments."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ from warp.sparse import BsrMatrix, bsr_set_from_triplets, bsr_zeros
 from warp_artic.meshes.block_values import block_values
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import mesh_types
+
+
+def force_matrices(tendons: MeshTendons) -> np.ndarray:
+    """A of each environment, dense, shape (environments, N dim, tendons)."""
+    nodes, dim = len(tendons.body.points), tendons.body.dim
+    matrices = np.zeros((tendons.environments, nodes, dim, len(tendons.tendons)))
+    on_nodes = np.flatnonzero(tendons.paths.column_point < nodes)
+    columns = tendons.shape.column.numpy()[:, on_nodes].swapaxes(0, 1)
+    matrices[:, tendons.paths.column_point[on_nodes], :, tendons.paths.column_tendon[on_nodes]] = columns
+    return matrices.reshape(tendons.environments, nodes * dim, len(tendons.tendons))
 
 
 def force_matrix(tendons: MeshTendons) -> BsrMatrix:

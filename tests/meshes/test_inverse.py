@@ -8,6 +8,7 @@ import warp as wp
 from scipy.optimize import lsq_linear, nnls
 
 from tests.meshes.tendon_bodies import WAYPOINTS, device_points, random_body
+from tests.meshes.tendon_matrices import force_matrices
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon, TensionLaw
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.inverse import InverseProblem
@@ -58,7 +59,7 @@ def wanted(tendons, forces):
 
 def made_by(tendons, tension):
     """A tau of each environment."""
-    return np.einsum("eft,te->ef", tendons.force_matrices(), tension)
+    return np.einsum("eft,te->ef", force_matrices(tendons), tension)
 
 
 def solve(tendons, forces, **options):
@@ -77,7 +78,7 @@ def test_forces_that_tendons_make_give_their_tensions_back(dim, count):
     assert (found.rank == 9).all()
     np.testing.assert_allclose(found.tension, tension, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.unreachable, 0.0, atol=1e-12)
-    np.testing.assert_allclose(problem.conditions(), np.linalg.cond(tendons.force_matrices()), rtol=1e-11)
+    np.testing.assert_allclose(problem.conditions(), np.linalg.cond(force_matrices(tendons)), rtol=1e-11)
 
 
 @DIMS
@@ -86,7 +87,7 @@ def test_nearly_parallel_tendons_lose_no_digits_to_squares(dim):
     tendons, rng = nearly_parallel(dim)
     tension = rng.uniform(0.5, 1.0, size=(3, 8))
     problem, found = solve(tendons, made_by(tendons, tension))
-    condition = np.linalg.cond(tendons.force_matrices())
+    condition = np.linalg.cond(force_matrices(tendons))
     assert condition.min() > 1e5 and condition.max() > 1e6
     np.testing.assert_allclose(problem.conditions(), condition, rtol=1e-8)
     np.testing.assert_allclose(found.tension, tension, rtol=0, atol=1e-9)
@@ -102,7 +103,7 @@ def test_forces_out_of_reach_are_approached_as_scipy_does(dim, count, kind):
     _, found = solve(tendons, forces)
     assert (found.tension >= 0.0).all() and (found.optimality <= 1e-10).all()
     np.testing.assert_allclose(found.tension * found.gradient, 0.0, atol=1e-10)
-    for matrix, force, objective, tension in zip(tendons.force_matrices(), forces, found.objective, found.tension.T):
+    for matrix, force, objective, tension in zip(force_matrices(tendons), forces, found.objective, found.tension.T):
         peer, distance = nnls(matrix, force)
         np.testing.assert_allclose(objective, 0.5 * distance**2, rtol=1e-10)
         np.testing.assert_allclose(tension, peer, rtol=0, atol=1e-10)
@@ -124,7 +125,7 @@ def test_bounds_weights_and_regularisation(dim, regularisation):
     np.testing.assert_array_equal(found.tension[found.bound == 1], 0.1)
     assert (found.optimality <= 1e-10).all()
     root = np.sqrt(weights).ravel()
-    for matrix, force, objective in zip(tendons.force_matrices(), forces, found.objective):
+    for matrix, force, objective in zip(force_matrices(tendons), forces, found.objective):
         stacked = np.concatenate([root[:, None] * matrix, np.sqrt(regularisation) * np.eye(20)])
         peer = lsq_linear(stacked, np.concatenate([root * force, np.zeros(20)]), (0.02, 0.1), method="bvls", tol=1e-15)
         np.testing.assert_allclose(objective, peer.cost, rtol=1e-10)
@@ -156,7 +157,7 @@ def test_dependent_tendons_are_no_obstacle(dim, seed):
     tendons = placed_on(rng.uniform(size=(3, 5, dim)), twice, few.body)
     forces = rng.normal(size=(3, 5 * dim))
     problem, found = solve(tendons, forces)
-    matrices = tendons.force_matrices()
+    matrices = force_matrices(tendons)
     np.testing.assert_array_equal(found.rank, np.linalg.matrix_rank(matrices))
     assert np.isinf(problem.conditions()).all() and (found.optimality <= 1e-10).all()
     for matrix, force, objective in zip(matrices, forces, found.objective):
@@ -234,7 +235,7 @@ def test_derivatives_by_length_changes(law):
     np.testing.assert_array_equal(hessian, hessian.swapaxes(1, 2))
     if law is TensionLaw.SPRING:
         plain = InverseProblem(tendons)
-        A = tendons.force_matrices()
+        A = force_matrices(tendons)
         expected = stiffness.T[:, :, None] * (A.swapaxes(1, 2) @ A) * stiffness.T[:, None, :]
         np.testing.assert_allclose(plain.derivatives(changes, forces)[2], expected, rtol=1e-12, atol=1e-9)
 
@@ -258,7 +259,7 @@ def test_tendons_in_single_precision():
     forces = rng.normal(size=(3, 180)).astype(np.float32).astype(np.float64)
     _, found = solve(tendons, forces)
     assert (found.optimality <= 1e-10).all()
-    for matrix, force, objective in zip(tendons.force_matrices(), forces, found.objective):
+    for matrix, force, objective in zip(force_matrices(tendons), forces, found.objective):
         np.testing.assert_allclose(objective, 0.5 * nnls(matrix, force)[1] ** 2, rtol=1e-10)
 
 

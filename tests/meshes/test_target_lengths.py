@@ -5,6 +5,7 @@ import pytest
 import warp as wp
 
 from tests.meshes.tendon_bodies import device_points, forces_of, node_points, random_body
+from tests.meshes.tendon_matrices import force_matrices
 from warp_artic.description.mesh_tendon import MeshTendon, TensionLaw
 from warp_artic.errors import SettingsError
 from warp_artic.meshes.inverse import InverseProblem
@@ -29,7 +30,7 @@ def moving_case(law, dim=3):
     forces = []
     for place, tau in zip(points, tension):
         tendons.evaluate(device_points(tendons, place))
-        forces.append(np.einsum("eft,te->ef", tendons.force_matrices(), tau))
+        forces.append(np.einsum("eft,te->ef", force_matrices(tendons), tau))
     return tendons, points, np.array(forces).reshape(points.shape), tension
 
 

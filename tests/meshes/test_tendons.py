@@ -17,7 +17,7 @@ from tests.meshes.tendon_bodies import (
     random_body,
     some_tendons,
 )
-from tests.meshes.tendon_matrices import force_matrix, hessian_matrix
+from tests.meshes.tendon_matrices import force_matrices, force_matrix, hessian_matrix
 from tests.oracles import tendons as oracle
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import quaternion_from_rotation_vector
@@ -172,7 +172,7 @@ def test_forces_on_a_free_body_are_in_balance(dim, kind):
     """Net force and net moment of each tendon of 2, 3 and 40 waypoints vanish."""
     tendons, points = case(dim, kind)
     tendons.evaluate(device_points(tendons, points))
-    for column in np.moveaxis(tendons.force_matrices()[0], -1, 0):
+    for column in np.moveaxis(force_matrices(tendons)[0], -1, 0):
         forces = column.reshape(points[0].shape)
         np.testing.assert_allclose(forces.sum(axis=0), 0.0, atol=1e-12)
         moments = np.einsum("ni,nj->ij", points[0], forces)
@@ -295,7 +295,7 @@ def test_forces_are_the_matrix_times_tensions(dim):
     """A as an operator is A as a matrix, its transpose too, and its columns are unit vectors along segments."""
     tendons, points = case(dim, "means", environments=2)
     tendons.evaluate(device_points(tendons, points))
-    matrices = tendons.force_matrices()
+    matrices = force_matrices(tendons)
     tau = np.random.default_rng(2).uniform(size=(len(tendons.tendons), 2))
     forces = wp.zeros((2, len(tendons.body.points)), dtype=tendons.vec)
     tendons.add_forces(forces, tension=wp.array(tau, dtype=wp.float64))
@@ -311,7 +311,7 @@ def test_sparse_matrices_have_a_block_for_each_environment(dim):
     tendons.evaluate(device_points(tendons, points))
     nodes, count = len(tendons.body.points), len(tendons.tendons)
     expected = np.zeros((2, nodes * dim, 2, count))
-    for env, matrix in enumerate(tendons.force_matrices()):
+    for env, matrix in enumerate(force_matrices(tendons)):
         expected[env, :, env] = matrix
     np.testing.assert_array_equal(dense(force_matrix(tendons)), expected.reshape(2 * nodes * dim, 2 * count))
     found = dense(hessian_matrix(tendons)).reshape(2, nodes * dim, 2, nodes * dim)
@@ -348,7 +348,7 @@ def test_columns_pull_neighbours_together():
     waypoints = tuple(BodyPoint(nodes=(node,)) for node in range(3))
     tendons = MeshTendons((MeshTendon(name="/t", body=body.name, waypoints=waypoints, stiffness=1.0),), body)
     tendons.evaluate(device_points(tendons, body.points[None]))
-    np.testing.assert_array_equal(tendons.force_matrices()[0, :, 0], [1.0, 0.0, -1.0, 1.0, 0.0, -1.0])
+    np.testing.assert_array_equal(force_matrices(tendons)[0, :, 0], [1.0, 0.0, -1.0, 1.0, 0.0, -1.0])
     assert tendons.rest_length[0] == 5.0 and tendons.target_length.numpy()[0, 0] == 5.0
 
 

@@ -103,14 +103,12 @@ def set_contact_gradient(
     p_LM = load_vec3(model.link_frame, 12 * link + 9, block)
     r = R_WL * (load_vec3(contacts.position, 3 * contact, block) - p_LM)
     r_other = r + load_vec3(work.p_WM, 3 * link, worker) - load_vec3(work.p_WM, 3 * other, worker)
-    term = add_chain(model, work, row, link, model.row_term[row], worker, r, d)
-    add_chain(model, work, row, other, term, worker, r_other, neg(d))
+    term = add_chain(model, work, link, model.row_term[row], worker, r, d)
+    add_chain(model, work, other, term, worker, r_other, neg(d))
 
 
 @wp.func
-def add_chain(
-    model: ModelArrays, work: WorkArrays, row: int, tip: int, first_term: int, worker: int, place: Vec3, d: Vec3
-):
+def add_chain(model: ModelArrays, work: WorkArrays, tip: int, first_term: int, worker: int, place: Vec3, d: Vec3):
     """Write what unit velocities of the dofs of a link and those before it give along d; returns the next term."""
     link = int(tip)
     term = int(first_term)

@@ -34,21 +34,19 @@ def set_given_place(model: ModelArrays, work: WorkArrays, pair: int, place: int,
     p_1 = load_vec3(work.p_WM, 3 * outer, worker)
     x_1 = p_1 + load_vec3(model.contact_frame1, 12 * pair + 9, block)
     gap = model.contact_size1[3 * pair, block] + dot(n, p_1)
-    gap = gap + turned_by(model, work, model.contact_frame1, pair, outer, n, block, worker)
+    gap = gap + turned_by(work, model.contact_frame1, pair, outer, n, block, worker)
     if inner < model.link_count:
         p_0 = load_vec3(work.p_WM, 3 * inner, worker)
         x_0 = p_0 + load_vec3(model.contact_frame0, 12 * pair + 9, block)
         gap = gap - dot(n, p_0)
-        gap = gap - turned_by(model, work, model.contact_frame0, pair, inner, n, block, worker)
+        gap = gap - turned_by(work, model.contact_frame0, pair, inner, n, block, worker)
         set_place(work.contact_point, place, worker, (x_0 + x_1) * real(0.5, gap), n, gap)
     else:
         set_place(work.contact_point, place, worker, x_1 - n * (gap * real(0.5, gap)), n, gap)
 
 
 @wp.func
-def turned_by(
-    model: ModelArrays, work: WorkArrays, frames: Array, pair: int, link: int, n: Vec3, block: int, worker: int
-):
+def turned_by(work: WorkArrays, frames: Array, pair: int, link: int, n: Vec3, block: int, worker: int):
     """turn_i."""
     R_then = load_mat3(frames, 12 * pair, block)
     R_now = load_mat3(work.R_WM, 9 * link, worker)

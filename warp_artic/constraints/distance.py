@@ -60,8 +60,8 @@ from warp_artic.phases.transmitted_forces import subtract_force
 @wp.func
 def distance_ends(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """x0 and x1, for located links."""
-    x0 = point_place(model, work, model.distance_link0[item], model.distance_position0, item, block, worker)
-    x1 = point_place(model, work, model.distance_link1[item], model.distance_position1, item, block, worker)
+    x0 = point_place(work, model.distance_link0[item], model.distance_position0, item, block, worker)
+    x1 = point_place(work, model.distance_link1[item], model.distance_position1, item, block, worker)
     return x0, x1
 
 

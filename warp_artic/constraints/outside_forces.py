@@ -71,7 +71,7 @@ def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h:
                 F = F + axis * work.tendon_load[first, worker]
                 shift = shift + axis * work.middle[first - model.root_dofs, worker]
             elif model.link_dofs[link] > 0:
-                turn = turn + couple(model, work, first, model.link_dofs[link], worker)
+                turn = turn + couple(work, first, model.link_dofs[link], worker)
             link = model.link_parent[link]
         if is_reversed:
             turn = turn - cross(shift, F)
@@ -79,7 +79,7 @@ def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h:
 
 
 @wp.func
-def couple(model: ModelArrays, work: WorkArrays, first: int, count: int, worker: int):
+def couple(work: WorkArrays, first: int, count: int, worker: int):
     """The moment in the span of the axes of a joint that does what `work.tendon_load` has on its rotations."""
     x = load_vec3(work.axis, 3 * first, worker)
     a = work.tendon_load[first, worker]

@@ -66,7 +66,7 @@ def project_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: i
 
 
 @wp.func
-def gap_change(model: ModelArrays, work: WorkArrays, point: int, worker: int):
+def gap_change(work: WorkArrays, point: int, worker: int):
     """How far a point is to be moved apart; zero where it is not near."""
     near = work.contact_near[point, worker]
     return where_positive(near, work.contact_gap_change[point, worker], near - near)
@@ -80,7 +80,7 @@ def find_deep_islands(model: ModelArrays, work: WorkArrays, worker: int):
         work.environment_mask[island, worker] = real(0.0, work.v_next[0, worker])
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
-        way = gap_change(model, work, model.row_item[row] // 3, worker)
+        way = gap_change(work, model.row_item[row] // 3, worker)
         if any_positive(way):
             found = bool(True)
             island = model.row_island[row]
@@ -96,7 +96,7 @@ def push_apart(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
     mask = work.contact_near[point, worker] * work.environment_mask[model.row_island[row], worker]
     if any_positive(mask):
         zero = mask - mask
-        way = gap_change(model, work, point, worker)
+        way = gap_change(work, point, worker)
         least = where_positive(way, way, neg(maximum(gap_before(model, work, row, block, worker), zero)))
         prepare_response(model, work, row, worker)
         give = work.contact_give[3 * point, worker] + real(YIELD, mask) * work.contact_reach[point, worker]

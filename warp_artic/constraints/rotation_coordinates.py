@@ -119,7 +119,7 @@ def set_rotation_jacobian(model: ModelArrays, work: WorkArrays, row: int, worker
 
 
 @wp.func
-def rotation_at(model: ModelArrays, row: int, block: int, phi: Vec3):
+def rotation_at(model: ModelArrays, row: int, phi: Vec3):
     """y of one component of two free rotations, and its Jacobian."""
     _tau, kappa, _mu = coefficients(phi.x, phi.y)
     zero = real(0.0, phi.x)
@@ -245,7 +245,7 @@ def limit_at(model: ModelArrays, row: int, block: int, phi: Vec3):
     family = hard_family(model, row)
     item = model.row_item[row]
     if family == ROTATION_LIMIT_ORDER:
-        y, J = rotation_at(model, row, block, phi)
+        y, J = rotation_at(model, row, phi)
         return y, J, model.limit_lower[item, block], model.limit_upper[item, block]
     x, w = quaternion_exp(phi)
     if family == CONE_LIMIT_ORDER:

@@ -58,7 +58,7 @@ SPATIAL_TENDON_ORDER = wp.constant(600)
 def attachment_place(model: ModelArrays, work: WorkArrays, attachment: int, block: int, worker: int):
     """x of an attachment."""
     link = model.attachment_link[attachment]
-    return point_place(model, work, link, model.attachment_position, attachment, block, worker)
+    return point_place(work, link, model.attachment_position, attachment, block, worker)
 
 
 @wp.func

@@ -25,7 +25,7 @@ def bearing_rows(precision: str) -> SimpleNamespace:
     solve_row = joint_rows(precision).solve_one
 
     @wp.func
-    def answer_of_row(movers: Movers, points: Points, env: int, row: int, point: int, term: int):
+    def answer_of_row(movers: Movers, points: Points, env: int, row: int, term: int):
         """What J v of a row changes by with unit impulses of a point, whose terms of the mechanism begin at `term`."""
         J = env * movers.term_count
         change = V()
@@ -41,7 +41,7 @@ def bearing_rows(precision: str) -> SimpleNamespace:
             listed = env * movers.row_count + movers.row_first[m]
             for place in range(movers.bearing_count[env * movers.count + m]):
                 row = movers.bearing[listed + place]
-                change = answer_of_row(movers, points, env, row, point, term)[0]
+                change = answer_of_row(movers, points, env, row, term)[0]
                 response = movers.response[env * movers.row_count + row]
                 if change * change > T(COUPLED) * response * points.normal[point][0]:
                     solve_row(movers, env, m, row, part)
@@ -60,7 +60,7 @@ def bearing_rows(precision: str) -> SimpleNamespace:
                 row = movers.bearing[listed + place]
                 k = env * movers.row_count + row
                 total = movers.borne[k] + movers.impulse[k]
-                change = answer_of_row(movers, points, env, row, point, term)
+                change = answer_of_row(movers, points, env, row, term)
                 gives_way = wp.isfinite(movers.impulse_lower[k]) and wp.isfinite(movers.impulse_upper[k])
                 if change[0] * total < T(0.0) and not gives_way:
                     borne = change * change[0] / (movers.response[k] + movers.compliance[k])

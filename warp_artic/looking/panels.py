@@ -96,7 +96,7 @@ def _panels(scene: Scene | None, recording: Recording, rows: np.ndarray, environ
         for column, name in enumerate(recording.loop_names):
             yield Panel("Loop joints", f"{name}  gap", "m", lines=[Line("gap", errors[:, column, 0], run)])
             yield Panel("Loop joints", f"{name}  angle", "rad", lines=[Line("angle", errors[:, column, 1], run)])
-    yield from _contacts(recording, of, run)
+    yield from _contacts(of, run)
 
 
 def _joints(scene: Scene | None, recording: Recording, of, time: np.ndarray, run: int) -> Iterator[Panel]:
@@ -159,7 +159,7 @@ def _tendons(scene: Scene | None, recording: Recording, of, run: int) -> Iterato
             yield Panel("Tendons", f"{name}  force", "N", lines=[Line("force", forces[:, column], run)])
 
 
-def _contacts(recording: Recording, of, run: int) -> Iterator[Panel]:
+def _contacts(of, run: int) -> Iterator[Panel]:
     """The largest overlap, and the sum of the sizes of all forces."""
     gaps, forces = of("contact_gap"), of("contact_force")
     if gaps.shape[1]:

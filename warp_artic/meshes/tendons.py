@@ -178,15 +178,6 @@ class MeshTendons:
                      forces, result)  # fmt: skip
         return result
 
-    def force_matrices(self) -> np.ndarray:
-        """A of each environment, dense, shape (environments, N dim, tendons)."""
-        nodes, dim = len(self.body.points), self.body.dim
-        matrices = np.zeros((self.environments, nodes, dim, len(self.tendons)))
-        on_nodes = np.flatnonzero(self.paths.column_point < nodes)
-        columns = self.shape.column.numpy()[:, on_nodes]
-        matrices[:, self.paths.column_point[on_nodes], :, self.paths.column_tendon[on_nodes]] = columns.swapaxes(0, 1)
-        return matrices.reshape(self.environments, nodes * dim, len(self.tendons))
-
     def hessian_blocks(self, *, psd: bool = False) -> wp.array:
         """H_ij of each tendon between its points [N/m], shape (environments, tendons, n, n) of dim x dim matrices.
 

@@ -71,7 +71,6 @@ class LoopTurn(IntEnum):
 
 
 LOOP_TRANSLATION = wp.constant(int(LoopCoordinate.TRANSLATION))
-LOOP_DISTANCE = wp.constant(int(LoopCoordinate.DISTANCE))
 LOOP_TWIST = wp.constant(int(LoopCoordinate.TWIST))
 LOOP_SWING = wp.constant(int(LoopCoordinate.SWING))
 LOOP_CONE = wp.constant(int(LoopCoordinate.CONE))
@@ -79,7 +78,6 @@ LOOP_CONE_ANGLE = wp.constant(int(LoopCoordinate.CONE_ANGLE))
 LOOP_RANGE = wp.constant(int(LoopCoordinate.RANGE))
 TURN_NONE = wp.constant(int(LoopTurn.NONE))
 TURN_POTENTIAL = wp.constant(int(LoopTurn.POTENTIAL))
-TURN_SWINGS = wp.constant(int(LoopTurn.SWING_POTENTIAL))
 TURN_SLERP = wp.constant(int(LoopTurn.SLERP))
 LOOP_ZERO_TWIST = wp.constant(int(LoopRotation.ZERO_TWIST))
 LOOP_UNIVERSAL = wp.constant(int(LoopRotation.UNIVERSAL))

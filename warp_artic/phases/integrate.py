@@ -174,7 +174,7 @@ def name_lost_before(model: ModelArrays, state: StateArrays, newly: Real, block:
 
 
 @wp.func
-def joint_share(model: ModelArrays, work: WorkArrays, dof: int, count: int, worker: int, with_v: int):
+def joint_share(work: WorkArrays, dof: int, count: int, worker: int, with_v: int):
     """The largest weight of the dofs of a joint; one in a step with v+ alone, a half where there is no dof."""
     one = real(1.0, work.position_weight[0, worker])
     if with_v == 0:
@@ -217,7 +217,7 @@ def move_joints(
         kind = model.link_joint[link]
         dof = model.link_dof[link]
         item = dof - model.root_dofs
-        after = h * joint_share(model, work, dof, model.link_dofs[link], worker, with_v)
+        after = h * joint_share(work, dof, model.link_dofs[link], worker, with_v)
         before = h - after
         if kind == REVOLUTE:
             q = move_dof(work, item, dof, worker, before, after, with_v, with_next)

@@ -20,7 +20,7 @@ def point_motion(model: ModelArrays, work: WorkArrays, dof: int, r: Vec3, worker
 
 
 @wp.func
-def point_place(model: ModelArrays, work: WorkArrays, link: int, points: Array, point: int, block: int, worker: int):
+def point_place(work: WorkArrays, link: int, points: Array, point: int, block: int, worker: int):
     """Where a point of a link is in the world [m], for located links; `points` has it in the moving frame."""
     R_WM = load_mat3(work.R_WM, 9 * link, worker)
     return load_vec3(work.p_WM, 3 * link, worker) + R_WM * load_vec3(points, 3 * point, block)

@@ -100,7 +100,7 @@ def _read(
         terms.append(_read_axis(instance, name, joint, articulation, inventory.joints[joint.path], attributes))
     if None in terms:
         return None
-    _report_topology(name, root, plan.joints, articulation, attributes)
+    _report_topology(name, root, plan.joints, attributes)
     return FixedTendon(
         name=name,
         dofs=tuple(term.dof for term in terms),
@@ -158,9 +158,7 @@ def axis_place(prim: Usd.Prim, instance: str, attributes: Attributes) -> tuple[s
     return None if axis is None else (axis, f"{prim.GetPath()}.{name}" if axis else str(prim.GetPath()))
 
 
-def _report_topology(
-    name: str, root: Joint, joints: list[Joint], articulation: Articulation, attributes: Attributes
-) -> None:
+def _report_topology(name: str, root: Joint, joints: list[Joint], attributes: Attributes) -> None:
     """Note a tendon that PhysX would refuse: axes that are not next to each other in the tree, up to the root."""
     outbound = {joint.child for joint in joints}
     apart = [joint.path for joint in joints if joint is not root and joint.parent not in outbound]

@@ -143,7 +143,7 @@ def _read(
     if ratio == 0.0:
         attributes.report.error("gear", attribute, f"is 0; the ratio of a {kind.noun} must not be")
         return None
-    ends = _ends(prim, kind, pair, articulation, inventory, attributes)
+    ends = _ends(prim, pair, articulation, inventory, attributes)
     if ends is None:
         return None
     signs = [1.0 if end == "body1" else -1.0 for end in ends]
@@ -214,7 +214,7 @@ def _dof(
 
 
 def _ends(
-    prim: Usd.Prim, kind: _Kind, pair: list[Joint], articulation: Articulation, inventory: Inventory, attributes
+    prim: Usd.Prim, pair: list[Joint], articulation: Articulation, inventory: Inventory, attributes
 ) -> list[str] | None:
     """Which end of each joint is the wheel or the rack, by the name of the relationship; None, and an error, if none.
 

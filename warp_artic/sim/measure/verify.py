@@ -82,7 +82,7 @@ def verify_model(simulate: Callable, scene: Scene, settings: SolverSettings, sta
         _scatter(simulation, seed)
         for tree, views in zip(scene.articulations, simulation.articulations):
             lines = [
-                *_at_rest_in_time(tree, views, np.asarray(scene.gravity), precision),
+                *_at_rest_in_time(tree, views, np.asarray(scene.gravity)),
                 *_of_constraints(tree, views, simulation.settings.dt),
             ]
             found += [_line(tree, precision, *line) for line in lines]
@@ -158,7 +158,7 @@ def _line(tree: Articulation, precision: str, identity: str, residuals, names, a
     return Residual(tree.path, identity, precision, largest, float(allowed), worst, int(state))
 
 
-def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: str) -> Iterator[tuple]:
+def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray) -> Iterator[tuple]:
     """The identities that need no motion."""
     suite = views.dynamics
     rng = np.random.default_rng(len(tree.links))

@@ -134,7 +134,7 @@ def take_nearest(model: ModelArrays, work: WorkArrays, count: int, going: Real, 
             miss = maximum(miss, one_miss)
             change = maximum(change, one_change)
         elif not is_contact(model, work, a, worker):
-            one_miss, one_change = take_row(model, work, a, going, worker)
+            one_miss, one_change = take_row(work, a, going, worker)
             miss = maximum(miss, one_miss)
             change = maximum(change, one_change)
     return miss, change
@@ -151,7 +151,7 @@ def solved_impulse(work: WorkArrays, a: int, worker: int):
 
 
 @wp.func
-def take_row(model: ModelArrays, work: WorkArrays, a: int, going: Real, worker: int):
+def take_row(work: WorkArrays, a: int, going: Real, worker: int):
     """z and u of a row with velocity bounds and an impulse bound."""
     row = work.gathered[a, worker]
     x = solved_impulse(work, a, worker)
