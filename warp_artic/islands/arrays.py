@@ -116,19 +116,19 @@ def island_types(precision: str) -> SimpleNamespace:
         row_first: wp.array(dtype=int)  # of a mover, and one more than the last one's
         row_term: wp.array(dtype=int)  # first term of a row, and one more than the last one's
         term_dof: wp.array(dtype=int)  # among the dofs of its mover
-        row_answer: wp.array(dtype=int)  # first entry of a row in `answer`
+        row_Y: wp.array(dtype=int)  # first entry of a row in `Y`
         row_count: int
         term_count: int
-        answer_count: int
+        Y_count: int
         least: wp.array(dtype=T)  # of a row, J v + C z after the step
         most: wp.array(dtype=T)
         impulse_lower: wp.array(dtype=T)  # z, an impulse in the step beside that without contacts
         impulse_upper: wp.array(dtype=T)
         compliance: wp.array(dtype=T)  # C
-        gradient: wp.array(dtype=T)  # J of a term
-        answer: wp.array(dtype=T)  # M^-1 J^T of each dof
+        J: wp.array(dtype=T)  # of a term
+        Y: wp.array(dtype=T)  # M^-1 J^T of each dof
         speed: wp.array(dtype=T)  # of a row: J v before the step
-        response: wp.array(dtype=T)  # J M^-1 J^T
+        G: wp.array(dtype=T)  # J M^-1 J^T
         impulse: wp.array(dtype=T)  # z in a substep
         borne: wp.array(dtype=T)  # z in those before
         bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at

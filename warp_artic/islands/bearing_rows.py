@@ -1,8 +1,9 @@
-"""How the rows of single joints (`joint_rows`) bear what a point of an island pushes, before the next point is solved.
+"""Limits of joints (`joint_rows`) that bear what a point of an island pushes: they are solved before the next point.
 
-With c = J_r Y of the limit that bears most of it, the point has the response  G - c c_n / (J_r M^-1 J_r^T + C)  for it,
-as if it were held. So a light limb at its limit bears what is heavy, which a sweep alone would bring it to by a small
-share of what is missing. Friction may give way, and is not held.
+Of the limits r, the one that takes off most of the response G of the point, with c = J_r Y of the point, leaves it
+    G - c c_n / (G_r + C)
+as if it were an equality. So a light limb at its limit bears what is heavy; sweeps alone, of which each finds a small
+share of what is missing, would take too long. Friction may give way, and is not held.
 """
 
 from functools import cache
@@ -25,12 +26,12 @@ def bearing_rows(precision: str) -> SimpleNamespace:
     solve_row = joint_rows(precision).solve_one
 
     @wp.func
-    def answer_of_row(movers: Movers, points: Points, env: int, row: int, term: int):
+    def coupling(movers: Movers, points: Points, env: int, row: int, term: int):
         """What J v of a row changes by with unit impulses of a point, whose terms of the mechanism begin at `term`."""
-        J = env * movers.term_count
+        own_terms = env * movers.term_count
         change = V()
         for t in range(movers.row_term[row], movers.row_term[row + 1]):
-            change += movers.gradient[J + t] * points.Y[term + movers.term_dof[t]]
+            change += movers.J[own_terms + t] * points.Y[term + movers.term_dof[t]]
         return change
 
     @wp.func
@@ -41,9 +42,9 @@ def bearing_rows(precision: str) -> SimpleNamespace:
             listed = env * movers.row_count + movers.row_first[m]
             for place in range(movers.bearing_count[env * movers.count + m]):
                 row = movers.bearing[listed + place]
-                change = answer_of_row(movers, points, env, row, term)[0]
-                response = movers.response[env * movers.row_count + row]
-                if change * change > T(COUPLED) * response * points.normal[point][0]:
+                change = coupling(movers, points, env, row, term)[0]
+                G = movers.G[env * movers.row_count + row]
+                if change * change > T(COUPLED) * G * points.normal[point][0]:
                     solve_row(movers, env, m, row, part)
 
     @wp.func
@@ -60,10 +61,10 @@ def bearing_rows(precision: str) -> SimpleNamespace:
                 row = movers.bearing[listed + place]
                 k = env * movers.row_count + row
                 total = movers.borne[k] + movers.impulse[k]
-                change = answer_of_row(movers, points, env, row, term)
+                change = coupling(movers, points, env, row, term)
                 gives_way = wp.isfinite(movers.impulse_lower[k]) and wp.isfinite(movers.impulse_upper[k])
                 if change[0] * total < T(0.0) and not gives_way:
-                    borne = change * change[0] / (movers.response[k] + movers.compliance[k])
+                    borne = change * change[0] / (movers.G[k] + movers.compliance[k])
                     if borne[0] > most[0]:
                         most = borne
         return most

@@ -1,11 +1,11 @@
-"""What holds single joints of an island, friction and limits (`constraints.bounded_rows`), beside its points.
+"""Friction and limits of single joints in an island (`constraints.bounded_rows`), solved beside its points.
 
-The step after contacts answers them with it: so do their impulses. Beside what rows do without contacts, with a law for
-the whole step,
-    least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,   s all impulses of a row so far,
-    least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise:
-free motion, which has met the law, asks for none. Friction that slides without contacts bears all that it can already,
-and a spring what its law says.
+The step that follows has these rows too, so that impulses of contacts have to take them into account. With s, the
+impulse of a row so far beside that of a step without contacts,
+    least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,
+    least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise.
+Motion without contacts keeps these bounds with s = 0. Friction that slides in it has its largest impulse already, and a
+soft limit that of its spring. As of points, Y = M^-1 J^T and G = J Y (`responses`).
 """
 
 from functools import cache
@@ -35,38 +35,38 @@ def joint_rows(precision: str) -> SimpleNamespace:
 
     @wp.func
     def row_rate(movers: Movers, env: int, mover: int, row: int, x: wp.array(dtype=T)):
-        """J x of what holds a joint."""
+        """J x."""
         own = first_dof(movers, env, mover)
-        J = env * movers.term_count
+        own_terms = env * movers.term_count
         rate = T(0.0)
         for term in range(movers.row_term[row], movers.row_term[row + 1]):
-            rate += movers.gradient[J + term] * x[own + movers.term_dof[term]]
+            rate += movers.J[own_terms + term] * x[own + movers.term_dof[term]]
         return rate
 
     @wp.func
     def push_row(movers: Movers, env: int, mover: int, row: int, z: T, x: wp.array(dtype=T)):
-        """x += M^-1 J^T z"""
+        """x += Y z"""
         own = first_dof(movers, env, mover)
-        answer = env * movers.answer_count + movers.row_answer[row]
+        first_Y = env * movers.Y_count + movers.row_Y[row]
         for dof in range(movers.dofs[mover]):
-            x[own + dof] = x[own + dof] + movers.answer[answer + dof] * z
+            x[own + dof] = x[own + dof] + movers.Y[first_Y + dof] * z
 
     @wp.func
     def solve_row(movers: Movers, env: int, m: int, row: int, part: T):
-        """Solve a row of what holds single joints; returns its impulse."""
+        """Solve a row; returns its impulse in the substep."""
         k = env * movers.row_count + row
-        response = movers.response[k]
+        G = movers.G[k]
         z = movers.impulse[k]
         found = z
-        if response > T(0.0):
+        if G > T(0.0):
             before = (T(1.0) - part) * movers.speed[k]
             least = wp.min(movers.least[k], part * movers.least[k] + before)
             most = wp.max(movers.most[k], part * movers.most[k] + before)
             C = movers.compliance[k]
             total = movers.borne[k]
-            y = row_rate(movers, env, m, row, movers.v) - response * z + C * total
-            low = total + (least - y) / (response + C)
-            high = total + (most - y) / (response + C)
+            y = row_rate(movers, env, m, row, movers.v) - G * z + C * total
+            low = total + (least - y) / (G + C)
+            high = total + (most - y) / (G + C)
             found = wp.max(low, T(0.0)) + wp.min(high, T(0.0))
             found = wp.clamp(found, movers.impulse_lower[k], movers.impulse_upper[k]) - total
             movers.impulse[k] = found
@@ -89,7 +89,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
 
     @wp.func
     def forget_rows(movers: Movers, env: int, m: int):
-        """Begin without impulses of what holds single joints."""
+        """Begin without impulses."""
         for row in range(movers.row_first[m], movers.row_first[m + 1]):
             movers.impulse[env * movers.row_count + row] = T(0.0)
             movers.borne[env * movers.row_count + row] = T(0.0)
@@ -120,29 +120,29 @@ def joint_rows(precision: str) -> SimpleNamespace:
 
 @cache
 def take_rows_kernel(precision: str) -> wp.Kernel:
-    """Take the rows of mechanisms with joints, and find how these answer them."""
+    """Take the rows of mechanisms with joints, with Y and G."""
     types = island_types(precision)
     T, Movers = types.T, types.Movers
     Rows = wp.array2d(dtype=T)
     row_rate = joint_rows(precision).rate
 
     @wp.func
-    def respond(movers: Movers, env: int, mover: int, row: int):
-        """Write M^-1 J^T; returns J M^-1 J^T."""
+    def write_response(movers: Movers, env: int, mover: int, row: int):
+        """Write Y; returns G."""
         dofs = movers.dofs[mover]
         inverse = env * movers.inverse_count + movers.inverse_first[mover]
-        J = env * movers.term_count
-        answer = env * movers.answer_count + movers.row_answer[row]
+        own_terms = env * movers.term_count
+        first_Y = env * movers.Y_count + movers.row_Y[row]
         for dof in range(dofs):
             total = T(0.0)
             for term in range(movers.row_term[row], movers.row_term[row + 1]):
                 entry = inverse + dof * dofs + movers.term_dof[term]
-                total += movers.inverse[entry] * movers.gradient[J + term]
-            movers.answer[answer + dof] = total
-        response = T(0.0)
+                total += movers.inverse[entry] * movers.J[own_terms + term]
+            movers.Y[first_Y + dof] = total
+        G = T(0.0)
         for term in range(movers.row_term[row], movers.row_term[row + 1]):
-            response += movers.gradient[J + term] * movers.answer[answer + movers.term_dof[term]]
-        return response
+            G += movers.J[own_terms + term] * movers.Y[first_Y + movers.term_dof[term]]
+        return G
 
     @wp.func
     def write_bounds(movers: Movers, k: int, free: T, least: T, most: T, impulse: T, compliance: T):
@@ -153,7 +153,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         lower = least
         upper = most
         if wp.isfinite(impulse):
-            if wp.abs(free) > T(SLIDES) * impulse * movers.response[k]:
+            if wp.abs(free) > T(SLIDES) * impulse * movers.G[k]:
                 impulse_lower += wp.sign(free) * impulse
                 impulse_upper += wp.sign(free) * impulse
         elif compliance > T(0.0):
@@ -184,10 +184,10 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         first = movers.row_term[start]
         for row in range(start, movers.row_first[number + 1]):
             for term in range(movers.row_term[row], movers.row_term[row + 1]):
-                movers.gradient[env * movers.term_count + term] = gradients[term - first, column]
+                movers.J[env * movers.term_count + term] = gradients[term - first, column]
             k = env * movers.row_count + row
             movers.speed[k] = row_rate(movers, env, number, row, movers.start)
-            movers.response[k] = respond(movers, env, number, row)
+            movers.G[k] = write_response(movers, env, number, row)
             entry = SIZE * (row - start)
             compliance = bounds[entry + 3, column]
             movers.compliance[k] = compliance

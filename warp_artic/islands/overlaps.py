@@ -65,15 +65,15 @@ def overlap_functions(precision: str) -> SimpleNamespace:
     def hold_limit(movers: Movers, env: int, m: int, row: int, h: T):
         """Take a hard limit of joints into account."""
         k = env * movers.row_count + row
-        response = movers.response[k]
+        G = movers.G[k]
         is_hard = movers.compliance[k] == T(0.0) and not wp.isfinite(movers.impulse_upper[k])
-        if response > T(0.0) and is_hard:
+        if G > T(0.0) and is_hard:
             moved = row_rate(movers, env, m, row, movers.path)
             change = row_rate(movers, env, m, row, movers.projected)
             least = wp.min(h * movers.least[k] - moved, T(0.0)) - change
             most = wp.max(h * movers.most[k] - moved, T(0.0)) - change
             z = movers.impulse[k]
-            found = wp.max(z + least / response, T(0.0)) + wp.min(z + most / response, T(0.0))
+            found = wp.max(z + least / G, T(0.0)) + wp.min(z + most / G, T(0.0))
             movers.impulse[k] = found
             if found != z:
                 push_row(movers, env, m, row, found - z, movers.projected)

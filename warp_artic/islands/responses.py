@@ -1,4 +1,4 @@
-"""How velocities at points answer their impulses.
+"""How impulses at points change their velocities.
 
     y = J v   the velocity of the second side against the first one, along n, t_1 and t_2
     Y = M^-1 J^T,   G = J Y
@@ -176,8 +176,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
                     points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
     @wp.func
-    def answer(colliders: Colliders, movers: Movers, points: Points, point: int, mover: int, term: int):
-        """Write M^-1 J^T of a mechanism, and add to G."""
+    def write_response(colliders: Colliders, movers: Movers, points: Points, point: int, mover: int, term: int):
+        """Write Y of a mechanism, and add to G."""
         env = points.environment[point]
         dofs = movers.dofs[mover]
         row = env * movers.inverse_count + movers.inverse_first[mover]
@@ -213,34 +213,10 @@ def response_kernels(precision: str) -> SimpleNamespace:
             w = bodies.angular[env * bodies.count + colliders.body[i]]
         return w
 
-    @wp.kernel(**OPTIONS)
-    def respond(
-        colliders: Colliders,
-        bodies: Bodies,
-        movers: Movers,
-        points: Points,
-        old_count: int,
-        old: Points,
-    ):
-        """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
-        point = wp.tid()
-        env = points.environment[point]
-        i = points.first[point]
-        j = points.second[point]
-        n = points.n[point]
-        t_1, t_2 = tangents_of(n)
-        first = mover_of(colliders, bodies, i)
-        second = mover_of(colliders, bodies, j)
-        points.first_dofs[point] = 0
-        points.second_dofs[point] = 0
-        if first >= 0:
-            points.first_dof[point] = env * movers.dof_count + movers.first[first]
-            points.first_dofs[point] = movers.dofs[first]
-        if second >= 0 and second != first:
-            points.second_dof[point] = env * movers.dof_count + movers.first[second]
-            points.second_dofs[point] = movers.dofs[second]
-        term = points.term[point]
-        for k in range(term, points.term[point + 1]):
+    @wp.func
+    def clear(colliders: Colliders, points: Points, point: int):
+        """Begin without J and G."""
+        for k in range(points.term[point], points.term[point + 1]):
             points.J[k] = V()
             if colliders.resist_turning == 1:
                 points.J_w[k] = V()
@@ -249,19 +225,10 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.reach[point] = T(0.0)
         points.turn_normal[point] = T(0.0)
         points.turn_across[point] = V()
-        if first >= 0:
-            add_gradient(colliders, bodies, movers, points, point, i, term, T(-1.0), t_1, t_2)
-        other = term
-        if first >= 0 and first != second:
-            other += movers.dofs[first]
-        if second >= 0:
-            add_gradient(colliders, bodies, movers, points, point, j, other, T(1.0), t_1, t_2)
-        if first >= 0:
-            answer(colliders, movers, points, point, first, term)
-        if second >= 0 and first != second:
-            answer(colliders, movers, points, point, second, other)
-        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
-            points.normal[point] = V()
+
+    @wp.func
+    def recall(points: Points, point: int, n: V, t_1: V, t_2: V, old_count: int, old: Points):
+        """Write the impulses that a point has had in the step before."""
         before = V()
         total = V()
         turn_before = V()
@@ -282,19 +249,62 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.hit[point] = hit
         points.z[point] = V(wp.max(wp.dot(n, before), T(0.0)), wp.dot(t_1, before), wp.dot(t_2, before))
         points.turn[point] = along_axes(turn_before, n, t_1, t_2)
+
+    @wp.kernel(**OPTIONS)
+    def respond(
+        colliders: Colliders,
+        bodies: Bodies,
+        movers: Movers,
+        points: Points,
+        old_count: int,
+        old: Points,
+    ):
+        """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
+        point = wp.tid()
+        env = points.environment[point]
+        i = points.first[point]
+        j = points.second[point]
+        n = points.n[point]
+        t_1, t_2 = tangents_of(n)
+        first = mover_of(colliders, bodies, i)
+        second = mover_of(colliders, bodies, j)
+        term = points.term[point]
+        other = term
+        points.first_dofs[point] = 0
+        points.second_dofs[point] = 0
+        clear(colliders, points, point)
+        if first >= 0:
+            points.first_dof[point] = env * movers.dof_count + movers.first[first]
+            points.first_dofs[point] = movers.dofs[first]
+            add_gradient(colliders, bodies, movers, points, point, i, term, T(-1.0), t_1, t_2)
+        if second >= 0:
+            if second != first:
+                points.second_dof[point] = env * movers.dof_count + movers.first[second]
+                points.second_dofs[point] = movers.dofs[second]
+                other += points.first_dofs[point]
+            add_gradient(colliders, bodies, movers, points, point, j, other, T(1.0), t_1, t_2)
+        if first >= 0:
+            write_response(colliders, movers, points, point, first, term)
+        if second >= 0 and first != second:
+            write_response(colliders, movers, points, point, second, other)
+        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
+            points.normal[point] = V()
+        recall(points, point, n, t_1, t_2, old_count, old)
         x = points.place[point]
-        y = velocity_at(bodies, colliders, env, j, x) - velocity_at(bodies, colliders, env, i, x)
-        slip = wp.length(y - n * wp.dot(n, y))
+        v_0 = velocity_at(bodies, colliders, env, i, x)
+        v_1 = velocity_at(bodies, colliders, env, j, x)
         carried = V()
         turn_carried = V()
         if second < 0:
-            carried += velocity_at(bodies, colliders, env, j, x)
+            carried += v_1
             turn_carried += turning_of(bodies, colliders, env, j)
         if first < 0:
-            carried -= velocity_at(bodies, colliders, env, i, x)
+            carried -= v_0
             turn_carried -= turning_of(bodies, colliders, env, i)
         points.carried[point] = along_axes(carried, n, t_1, t_2)
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
+        y = v_1 - v_0
+        slip = wp.length(y - n * wp.dot(n, y))
         pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):

@@ -1,11 +1,12 @@
 """Impulses of the points of an island: small steps, with sweeps over the points in each, and one without a bias.
 
-The step h is cut into n substeps k = h / n. M^-1, J and normals stay; velocities v, what is moved dx, and with it gaps
-g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from one step to the next:
-    v += k a + Y z,   a that of the step without contacts
-    sweeps      each point after the other (`point_law`), and what holds single joints (`joint_rows`)
+The step h is cut into n substeps k = h / n. M^-1, J and normals are those of the step; in each substep velocities v,
+displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start from those of the substep before, and
+the first ones from those of the step before:
+    v += k a + Y z,   a the acceleration of the step without contacts
+    sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
     dx += k v
-    sweep       the same, relaxed
+    sweep       relaxed: without the velocities that take overlaps back
 M^-1 and J of mechanisms with joints are those of the middle of a midpoint step, where it evaluates forces.
 Small steps are worth more than sweeps: what is left of an error in a substep is smaller by n^2. But with one sweep in
 each, and the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction

@@ -85,7 +85,7 @@ class Exchange:
                     array.assign(found)
 
     def take_motion(self, launches: Launches, tables: RowTables) -> None:
-        """Take how links answer impulses, and velocities before and after a step without contacts."""
+        """Take M^-1 and J of links, and velocities before and after a step without contacts."""
         layout = self._layout
         for part in layout.parts:
             if part.is_body:

@@ -173,18 +173,18 @@ class IslandLayout:
             "impulse_upper",
             "compliance",
             "speed",
-            "response",
+            "G",
             "impulse",
             "borne",
         ):
             setattr(own_movers, name, self.zeros(count * len(terms), types.T))
         own_movers.bearing = self.zeros(count * len(terms), int)
         own_movers.bearing_count = self.zeros(count * len(movers), int)
-        answers = [size for size, own in zip(dofs, rows) for _ in own]
-        own_movers.row_answer = self.upload(np.cumsum([0, *answers]), int)
-        own_movers.answer_count = sum(answers)
-        own_movers.answer = self.zeros(count * sum(answers), types.T)
-        own_movers.gradient = self.zeros(count * own_movers.term_count, types.T)
+        sizes = [size for size, own in zip(dofs, rows) for _ in own]
+        own_movers.row_Y = self.upload(np.cumsum([0, *sizes]), int)
+        own_movers.Y_count = sum(sizes)
+        own_movers.Y = self.zeros(count * sum(sizes), types.T)
+        own_movers.J = self.zeros(count * own_movers.term_count, types.T)
         own_movers.rest = self.zeros(count * len(movers), types.T)
         own_movers.failed = self.zeros(count * len(movers), types.T)
         self.bodies, self.movers = own_bodies, own_movers
