@@ -5,7 +5,9 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
     friction  |z_t| <= mu z_n,  against y_t
     turning   |z| <= r_T z_n  about n, against w_n, and  |z| <= r_R z_n  across it, against w_t
     apart     b = - g / k,  c = 0,  m = 1
-    overlap   b = min(- s g, depenetration speed), a spring and damper with s, c and m (`softness`)
+    overlap   b = min(- s g, depenetration speed),  s = omega / a,  c = 1 / (1 + k omega a),  m = k omega a c: an
+              implicit spring of omega = 2 pi FREQUENCY / k with the damping ratio DAMPING,  a = 2 DAMPING + k omega;
+              m is less where joints leave the point a short lever (`constraints.contact_lever`)
     relaxed   b = 0 for overlaps, c = 0, m = 1: what takes overlaps back leaves no velocity
     impact    y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
               b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
@@ -66,6 +68,7 @@ def point_law(precision: str) -> SimpleNamespace:
 
     @wp.func
     def softness(k: T):
+        """s, m and c of overlaps."""
         omega = T(2.0 * wp.PI * FREQUENCY) / k
         a = T(2.0 * DAMPING) + k * omega
         b = k * omega * a
@@ -112,8 +115,10 @@ def point_law(precision: str) -> SimpleNamespace:
 
     @wp.func
     def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, G: V, most: T):
-        """The impulse across the normal after one that leaves velocities y, of the response G_11, G_12 and G_22: it
-        ends them, or is as large as it may be."""
+        """The impulse across the normal after z, which leaves the velocities y: it ends them, or has its largest size.
+
+        G has the responses G_11, G_12 and G_22.
+        """
         half = T(0.5) * (G[0] - G[2])
         response = T(0.5) * (G[0] + G[2]) + wp.sqrt(half * half + G[1] * G[1])
         determinant = G[0] * G[2] - G[1] * G[1]
