@@ -12,6 +12,7 @@ from tests.oracles import couplings, rigid
 from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps
 from tests.oracles.simulated_state import put, state_of
 from warp_artic.description.drive import Drive
+from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 
 H = 1.0 / 240.0
@@ -273,6 +274,27 @@ def test_seven_followers_follow_one_leader(solver, iterations):
     q = recording.joint_position[1:, 0]
     np.testing.assert_allclose(q, q[:, :1].repeat(8, 1), rtol=0.0, atol=1e-4 if solver == "tgs" else 1e-9)
     np.testing.assert_allclose(q[:, 0], expected, rtol=0.0, atol=1e-3 if solver == "tgs" else 1e-9)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("stopped", range(4))
+def test_a_chain_of_followers_stops_as_one(stopped, integrator):
+    """Four sliders, each at -1.5 times the one before, of which any is stopped 0.1037 m from the start.
+
+    As one mass they stop there within a step, without a rebound, each on its relation.
+    """
+    ratios = (-1.5) ** np.arange(4)
+    stop = math.copysign(0.1037, ratios[stopped])
+    limit = Limit(upper=stop) if stop > 0.0 else Limit(lower=stop)
+    limits = [limit if k == stopped else None for k in range(4)]
+    mimics = [Mimic(name=f"m{k}", dofs=(k, k - 1), gears=(1.0, 1.5)) for k in range(1, 4)]
+    tree = trees.with_dofs(coupled(comb(4), *mimics), limit=limits)
+    simulation = simulate(tree, precision="float64", integrator=integrator)
+    simulation.set_state(joint_velocity=2.0 * ratios)
+    recording = simulation.record(48)
+    travelled = np.minimum(2.0 * recording.time, stop / ratios[stopped])
+    np.testing.assert_allclose(recording.joint_position[:, 0], travelled[:, None] * ratios, rtol=0.0, atol=1e-12)
+    assert np.abs(recording.mimic_error).max() <= 1e-12 and np.abs(recording.joint_velocity[-1]).max() <= 1e-12
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -80,7 +80,7 @@ class Relation:
     """Shape (N)."""
     y: float
     ties: bool = True
-    """Whether its dofs move alike, with the largest share of any of them."""
+    """Whether its dofs move alike, with the largest share of any of them, whatever else acts on these."""
 
     @property
     def touched(self) -> np.ndarray:
@@ -232,6 +232,9 @@ class DenseStep:
             later[element.touched] = np.maximum(share, later[element.touched])
             if element.ties:
                 later[element.touched] = later[element.touched].max(initial=share)
+        relations = [one for one in elements if one.ties and isinstance(one, Relation)]
+        for element in (*relations, *reversed(relations)):
+            later[element.touched] = later[element.touched].max(initial=share)
         later = h * self.tied(later)
         goes_on = np.maximum(1.0 - h * resistance / pivots, 0.0)
         smooth = lasting = smaller(after - by_limits - v, after - v)

@@ -8,12 +8,13 @@ import warp as wp
 
 from warp_artic.constraints.bouncing_limit import weigh_bounces
 from warp_artic.constraints.drive import saturated_weight
+from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.tied_path import ties
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
     add,
     any_positive,
-    is_finite,
     maximum,
     minimum,
     mul,
@@ -53,11 +54,20 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
                 active = where_positive(work.is_near[model.row_island[row], worker], active, active - active)
             if any_positive(active):
                 widen_weights(model, work, row, worker, active, least, free)
-    if model.held_positions + model.contact_count > 0:
-        for _turn in range(2):
-            tie_weights(model, work, worker)
+    if model.tying_rows + model.contact_count > 0:
+        for turn in range(2):
+            tie_weights(model, work, worker, turn)
     if model.bouncing_limits > 0:
         weigh_bounces(model, work, worker)
+
+
+@wp.func
+def land_alike(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Change the weights with which dofs would pass their limits, and with them what mimic joints tie to these dofs."""
+    land_on_limits(model, work, block, worker, h)
+    if model.tying_rows > 0:
+        for turn in range(2):
+            tie_rows(model, work, MOVES_DOFS_ALIKE, worker, turn)
 
 
 @wp.func
@@ -80,19 +90,28 @@ def widen_weights(model: ModelArrays, work: WorkArrays, row: int, worker: int, a
 
 
 @wp.func
-def tie_weights(model: ModelArrays, work: WorkArrays, worker: int):
-    """Have all dofs that a position to hold, or a contact, ties together move alike, with the largest of their weights.
+def tie_weights(model: ModelArrays, work: WorkArrays, worker: int, is_back: int):
+    """Have all dofs that a position to hold, a mimic joint or a contact ties together move alike, with the largest of
+    their weights.
 
-    Else what has no velocity against each other would slip all the same.
+    Else what has no velocity against each other would slip all the same. A compliant mimic joint is a spring, which
+    gives way. Rows are followed back if `is_back` is 1, so that a chain of them is tied from either end.
     """
-    for row in range(model.stop_row):
-        if has_trait(model, row, HOLDS_POSITIONS):
-            tie_row(model, work, row, is_finite(work.velocity_bounds[2 * row, worker]), worker)
+    tie_rows(model, work, HOLDS_POSITIONS | MOVES_DOFS_ALIKE, worker, is_back)
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         pushes = work.impulse[row, worker]
         if any_positive(pushes):
             tie_row(model, work, row, pushes, worker)
+
+
+@wp.func
+def tie_rows(model: ModelArrays, work: WorkArrays, traits: int, worker: int, is_back: int):
+    """The same for the rows that hold, of those that have one of some traits."""
+    for k in range(model.stop_row):
+        row = k + is_back * (model.stop_row - 1 - 2 * k)
+        if has_trait(model, row, traits):
+            tie_row(model, work, row, ties(model, work, row, worker), worker)
 
 
 @wp.func

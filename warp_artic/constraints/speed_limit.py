@@ -19,8 +19,7 @@ from collections.abc import Callable
 
 import warp as wp
 
-from warp_artic.constraints.dof_weights import set_dof_weights
-from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.dof_weights import land_alike, set_dof_weights
 from warp_artic.constraints.link_velocity import (
     LINK_SPEED_ORDER,
     LINK_SPIN_ORDER,
@@ -167,7 +166,7 @@ def correct_motions(model: ModelArrays, work: WorkArrays, block: int, worker: in
             work.turns_far[0, worker] = any_turned
         set_dof_weights(model, work, worker, h, has_middle)
         if has_middle == 1:
-            land_on_limits(model, work, block, worker, h)
+            land_alike(model, work, block, worker, h)
         move_joints(model, work, work.end_position, work.end_root, block, worker, h, has_middle, 1)
         place_links(model, work, work.end_position, work.end_root, work.v_next, block, worker)
         if model.tree_limits > 0:

@@ -22,8 +22,7 @@ from warp_artic.constraints.contact_bias import load_contact_velocities, store_c
 from warp_artic.constraints.contact_impacts import follow_impacts, lead_by_impacts
 from warp_artic.constraints.contact_memory import keep_contacts, load_contacts, store_contacts
 from warp_artic.constraints.contact_residual import measure_residuals
-from warp_artic.constraints.dof_weights import set_dof_weights
-from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.dof_weights import land_alike, set_dof_weights
 from warp_artic.constraints.limit_projection import hold_limits
 from warp_artic.constraints.overlap_projection import project_overlaps
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -194,7 +193,7 @@ def move(
     """Move positions by the velocities of a substep, which become v."""
     set_dof_weights(model, work, worker, h, plan.has_middle)
     if plan.has_middle == 1:
-        land_on_limits(model, work, block, worker, h_sub)
+        land_alike(model, work, block, worker, h_sub)
     is_corrected = plan.has_middle == 1 and model.free_motion == 1 and plan.substeps == 1
     if is_corrected:
         take_inputs(model, state, control, work, block, worker)
