@@ -297,6 +297,23 @@ def test_a_chain_of_followers_stops_as_one(stopped, integrator):
     assert np.abs(recording.mimic_error).max() <= 1e-12 and np.abs(recording.joint_velocity[-1]).max() <= 1e-12
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_followers_beyond_a_limit_at_the_start_come_back_without_a_shot(solver, integrator):
+    """Three sliders, the last of them 0.03 m outside: in each step a fifth of what is left, each on its relation."""
+    ratios = np.array([1.0, -1.5, 0.5])
+    mimics = [Mimic(name=f"m{k}", dofs=(k, 0), gears=(1.0, -ratios[k])) for k in (1, 2)]
+    tree = trees.with_dofs(coupled(comb(3), *mimics), limit=[None, None, Limit(upper=0.1)])
+    settings = {"precision": "float64", "solver": solver, "integrator": integrator}
+    simulation = simulate(tree, **settings, position_iterations=4 if solver == "tgs" else 400)
+    simulation.set_state(joint_position=0.26 * ratios)
+    recording = simulation.record(24)
+    expected = 0.2 + 0.06 * 0.8 ** np.arange(25)
+    np.testing.assert_allclose(recording.joint_position[:, 0], expected[:, None] * ratios, rtol=0.0, atol=2e-4)
+    assert np.abs(recording.mimic_error).max() <= (1e-5 if solver == "tgs" else 1e-9)
+    assert np.abs(recording.joint_velocity).max() <= 2e-3
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_mimic_can_be_switched_off_and_changed_between_steps(solver):
     """Disabled, the dofs are free; a new offset moves the follower, a new gear changes its speed."""

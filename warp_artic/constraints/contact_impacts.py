@@ -75,7 +75,7 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
         if model.tying_rows > 0:
             for row in range(model.stop_row):
                 work.tie_left[row, worker] = zero
-            tie_path(model, work, worker, model.stop_row)
+            tie_path(model, work, worker, model.stop_row, 0)
         for dof in range(model.dof_count):
             lead_dof(work, dof, worker)
 

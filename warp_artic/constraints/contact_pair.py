@@ -36,6 +36,7 @@ from warp_artic.model.families import (
     FROM_OUTSIDE,
     IS_CONTACT,
     LOOKS_AT_ACCELERATIONS,
+    MOVES_DOFS_ALIKE,
     PUSHES_LINKS,
     ConstraintFamily,
     Entries,
@@ -58,6 +59,11 @@ def _points(tree) -> int:
 
 def _islands(tree) -> int:
     return tree.island_count * (_points(tree) > 0)
+
+
+def _follows_ties(tree) -> int:
+    """One where `tied_path` has something to do: with contacts, and where limits go back along mimic joints."""
+    return int(_points(tree) > 0 or tree.count_with(MOVES_DOFS_ALIKE) > 0)
 
 
 CONTACT_PAIR = ConstraintFamily(
@@ -192,16 +198,16 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),
-        "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "contact_path": lambda tree: tree.dof_count * _follows_ties(tree),
         "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
-        "tie_left": lambda tree: len(tree.rows) * (_points(tree) > 0),
-        "tie_scale": lambda tree: len(tree.rows) * (_points(tree) > 0),
-        "tie_direction": lambda tree: len(tree.rows) * (_points(tree) > 0),
-        "tie_rate": lambda tree: tree.dof_count * (_points(tree) > 0),
-        "tie_left_over": _islands,
-        "tie_known": _islands,
-        "tie_curve": _islands,
-        "tie_ratio": _islands,
+        "tie_left": lambda tree: len(tree.rows) * _follows_ties(tree),
+        "tie_scale": lambda tree: len(tree.rows) * _follows_ties(tree),
+        "tie_direction": lambda tree: len(tree.rows) * _follows_ties(tree),
+        "tie_rate": lambda tree: tree.dof_count * _follows_ties(tree),
+        "tie_left_over": lambda tree: tree.island_count * _follows_ties(tree),
+        "tie_known": lambda tree: tree.island_count * _follows_ties(tree),
+        "tie_curve": lambda tree: tree.island_count * _follows_ties(tree),
+        "tie_ratio": lambda tree: tree.island_count * _follows_ties(tree),
         "largest_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "island_impact": _islands,
         "island_push": _islands,

@@ -11,9 +11,11 @@ from warp_artic.constraints.rows import (
     RECOVERY,
     add_responses,
     prepare_response,
+    row_rate,
     row_response,
     row_velocity,
 )
+from warp_artic.constraints.tied_path import can_tie, tie_path
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -47,14 +49,18 @@ HOLDS = wp.constant(6)
 HOLDS_BY_INERTIA = wp.constant(2)
 """The first of these times, when the mechanism moves by the least change in terms of M; later the joint alone does."""
 
+LOCKED = wp.constant(1e-6)
+"""Share of the response of a limit below which mimic joints and loops hold it."""
+
 
 @wp.func
 def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, is_last: int):
-    """Bring joints that have passed limits back onto them, by the shortest way in terms of M.
+    """Bring joints that have passed limits back onto them, by the shortest way in terms of M that mimic joints allow.
 
-    What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
-    before may still be by what `rows.RECOVERY` leaves; it is taken back once in a step of length h, in the last
-    substep, and as fast as velocity limits allow in all of it.
+    Else mimic joints would take back by a velocity, which lasts, what a way of the joint alone does to them. What two
+    such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated before may
+    still be by what `rows.RECOVERY` leaves; it is taken back once in a step of length h, in the last substep, and as
+    fast as velocity limits allow in all of it.
     """
     passes = int(0)
     while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
@@ -169,11 +175,38 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
             way = where_positive(passed, way, zero)
             if passes < HOLDS_BY_INERTIA:
                 prepare_response(model, work, row, worker)
-                work.smooth[row, worker] = way / row_response(model, work, row, worker)
-                add_responses(model, work, work.smooth, row, row + 1, work.v_next, worker)
+                if model.mimic_rows > 0:
+                    add_tied_way(model, work, row, way, worker)
+                else:
+                    work.smooth[row, worker] = way / row_response(model, work, row, worker)
+                    add_responses(model, work, work.smooth, row, row + 1, work.v_next, worker)
             else:
                 start = model.row_term[row]
                 for term in range(start, start + model.row_terms[row]):
                     k = model.term_dof[term]
                     work.v_next[k, worker] = work.v_next[k, worker] + work.J[term, worker] * way / square
     return found
+
+
+@wp.func
+def add_tied_way(model: ModelArrays, work: WorkArrays, row: int, way: Real, worker: int):
+    """Add the way of a limit along its response, less what mimic joints and loops do not let it have.
+
+    Nothing where they leave nothing of it.
+    """
+    zero = way - way
+    one = real(1.0, way)
+    for dof in range(model.dof_count):
+        work.contact_path[dof, worker] = zero
+    work.smooth[row, worker] = one
+    add_responses(model, work, work.smooth, row, row + 1, work.contact_path, worker)
+    for tied in range(model.stop_row):
+        work.tie_left[tied, worker] = zero
+        if any_positive(can_tie(model, work, tied, worker)):
+            prepare_response(model, work, tied, worker)
+    tie_path(model, work, worker, model.stop_row, 1)
+    rate = row_rate(model, work, work.contact_path, row, worker)
+    left = rate - real(LOCKED, way) * row_response(model, work, row, worker)
+    share = where_positive(left, way / where_positive(left, rate, one), zero)
+    for dof in range(model.dof_count):
+        work.v_next[dof, worker] = work.v_next[dof, worker] + share * work.contact_path[dof, worker]

@@ -283,6 +283,7 @@ MIMIC = ConstraintFamily(
     multiplier=Measure(
         name="mimic_force", meaning="Multiplier of the constraint over the last step before a record [N or N m]"
     ),
+    counts={"mimic_rows": lambda tree: tree.count(MIMIC)},
     flags={
         "compliant_mimics": lambda articulation: any(not mimic.is_hard for mimic in articulation.mimics),
         "curved_mimics": lambda articulation: any(mimic.is_curved for mimic in articulation.mimics),

@@ -153,7 +153,7 @@ def tie_change(model: ModelArrays, work: WorkArrays, block: int, worker: int):
         least, most = limit_range(model, work, row, block, worker)
         work.tie_scale[row, worker] = where_positive(absolute(z), one, zero)
         work.tie_left[row, worker] = where_positive(z, least, most)
-    tie_path(model, work, worker, model.row_count)
+    tie_path(model, work, worker, model.row_count, 0)
     for island in range(model.island_count):
         work.tie_ratio[island, worker] = one
     for row in range(model.stop_row, model.row_count):

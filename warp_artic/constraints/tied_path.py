@@ -32,13 +32,13 @@ MOST_TURNS = wp.constant(60)
 
 
 @wp.func
-def tie_path(model: ModelArrays, work: WorkArrays, worker: int, end: int):
+def tie_path(model: ModelArrays, work: WorkArrays, worker: int, end: int, is_whole: int):
     """Add to `work.contact_path` what the rows before `end` do that tie dofs together.
 
-    `work.tie_left` has their rates. From `model.stop_row` on these are limits, for which `work.tie_scale` has 1 where
-    they are among them.
+    If `is_whole` is 1 those that are not active do so too. `work.tie_left` has their rates. From `model.stop_row` on
+    these are limits, for which `work.tie_scale` has 1 where they are among them.
     """
-    begin_ties(model, work, worker, end)
+    begin_ties(model, work, worker, end, is_whole)
     turns = int(0)
     while turns < MOST_TURNS and is_left(model, work, worker):
         follow_direction(model, work, worker, end)
@@ -47,17 +47,23 @@ def tie_path(model: ModelArrays, work: WorkArrays, worker: int, end: int):
 
 
 @wp.func
-def ties(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """One where a row ties dofs together: it is active, and does not give way."""
+def can_tie(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """One where a row ties dofs together, be it that it acts or that velocities satisfy it: it does not give way."""
     zero = real(0.0, work.active[row, worker])
     if has_trait(model, row, HOLDS_POSITIONS | MOVES_DOFS_ALIKE):
-        hard = where_positive(work.compliance[row, worker], zero, work.active[row, worker])
+        hard = where_positive(work.compliance[row, worker], zero, real(1.0, zero))
         return hard * is_finite(work.velocity_bounds[2 * row, worker])
     return zero
 
 
 @wp.func
-def begin_ties(model: ModelArrays, work: WorkArrays, worker: int, end: int):
+def ties(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """One where a row ties dofs together and is active."""
+    return can_tie(model, work, row, worker) * work.active[row, worker]
+
+
+@wp.func
+def begin_ties(model: ModelArrays, work: WorkArrays, worker: int, end: int, is_whole: int):
     """Write what is left of each row, D^-1 and the first direction; and r D^-1 r of each island."""
     zero = real(0.0, work.contact_path[0, worker])
     one = real(1.0, zero)
@@ -68,7 +74,9 @@ def begin_ties(model: ModelArrays, work: WorkArrays, worker: int, end: int):
         left = zero
         inverse = zero
         if row < model.stop_row:
-            mask = ties(model, work, row, worker)
+            mask = can_tie(model, work, row, worker)
+            if is_whole == 0:
+                mask = mask * work.active[row, worker]
         if any_positive(mask):
             left = mask * (work.tie_left[row, worker] - row_rate(model, work, work.contact_path, row, worker))
             D = row_response(model, work, row, worker)
