@@ -1,12 +1,17 @@
 """What an environment does with contacts depends on nothing but itself: not on lanes, threads, or who was before it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import warp_artic as wa
+from tests import trees
 from tests.contact_stages import ContactScene, box, capsule, cone, cylinder, sphere
 from tests.contacts.falls import chain, jammed_arm, tree
-from tests.contacts.motion import simulation
+from tests.contacts.motion import DT, simulation
+from tests.usd.authoring import open_text
+from warp_artic.description.friction import Friction
 
 SOLIDS = [
     box("a", (0.05, 0.1, 0.2), (0.0, 0.0, 0.35), turning=(2.0, 5.0, 1.0)),
@@ -71,3 +76,47 @@ def test_jointed_bodies_do_what_they_do_alone(scene, precision, solver):
         one = simulation(scene, **options)
         one.set_state(joint_velocity=velocities[[number]])
         np.testing.assert_array_equal(result(one)[:, 0], together[:, number])
+
+
+def first_beside(scene: wa.Scene, own: int, others: int, **options) -> np.ndarray:
+    """The state of environment 0 twenty steps after `own` steps, beside others that have made `others` by then."""
+    settings = wa.SolverSettings(dt=DT, variant="lanes", precision="float32", **options)
+    one = wa.Simulation(scene, environments=COUNT, settings=settings)
+    times = {}
+    for step in range(max(own, others) + 1):
+        times[step] = one.snapshot() if step in (own, others) else None
+        one.step()
+    one.apply(times[others])
+    one.apply(times[own], environments=[0])
+    one.step(20)
+    assert one.failures() == []
+    return np.concatenate([piece.values.numpy()[:, 0] for piece in one.snapshot().pieces if piece.name != "clock"])
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+@pytest.mark.parametrize("kind, seed", [("", 1), ("mimic", 2), ("loop", 3)])
+def test_neighbours_at_other_times_of_the_motion_change_nothing(kind, seed, solver):
+    """Joints with friction, limits and mimic joints, of what is in the air beside what lies, and the other way round.
+
+    The guess from which the direct solver begins is that without contacts where there are none; and what moves overlaps
+    apart in some environments leaves the others.
+    """
+    scene = wa.read_stage(open_text(tree(seed, kind).usd))
+    friction = Friction(static_effort=0.1, dynamic_effort=0.05)
+    rough = [trees.with_dofs(one, friction=friction) if one.joints else one for one in scene.articulations]
+    for one in (scene, replace(scene, articulations=tuple(rough))):
+        for own in (0, 60):
+            wanted = first_beside(one, own, own, solver=solver)
+            for others in (0, 70, 110):
+                np.testing.assert_array_equal(first_beside(one, own, others, solver=solver), wanted)
+
+
+def test_an_impact_is_forgotten_when_its_point_has_gone():
+    """`contact_impact` is of the last step, whether or not a neighbour has shapes near each other."""
+    ball = sphere("ball", 0.1, (0.0, 0.0, 0.15), velocity=(0.0, 0.0, -20.0))
+    one = simulation(ContactScene(solids=[ball], restitution=0.9))
+    seen = []
+    for _ in range(24):
+        one.step()
+        seen.append(float(one.state.contact_impact.numpy().max()))
+    assert sum(seen) == 1.0 and seen[-1] == 0.0

@@ -31,7 +31,7 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, bloc
 
 @wp.func
 def keep_contacts(model: ModelArrays, work: WorkArrays, worker: int):
-    """Remember the impulses of a substep, in world axes, and which are of impacts."""
+    """Remember the impulses of a substep, in world axes, and which are of impacts: none of points that are not near."""
     work.measures_bias[0, worker] = real(0.0, work.v[0, worker])
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
         if model.row_item[row] % 3 == 0:
@@ -43,7 +43,9 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, worker: int):
             z_2 = work.impulse[row + 2, worker] + work.given[row + 2, worker]
             total = n * z_n + t_1 * z_1 + t_2 * z_2
             store_vec3(work.contact_memory, 3 * point, worker, total)
-            work.contact_hit_before[point, worker] = work.contact_hits[point, worker]
+            hits = where_positive(work.contact_near[point, worker], work.contact_hits[point, worker], real(0.0, n.x))
+            work.contact_hits[point, worker] = hits
+            work.contact_hit_before[point, worker] = hits
 
 
 @wp.func

@@ -74,7 +74,9 @@ def move_masked(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     one = real(1.0, work.v_next[0, worker])
     if model.placed_rows > 0:
         for dof in range(model.dof_count):
-            work.shift[dof, worker] = work.shift[dof, worker] + work.v_next[dof, worker]
+            moved = work.environment_mask[model.dof_island[dof], worker]
+            more = where_positive(moved, work.v_next[dof, worker], one - one)
+            work.shift[dof, worker] = work.shift[dof, worker] + more
     move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
     for item in range(model.dof_count - model.root_dofs):
         moved = work.environment_mask[model.dof_island[model.root_dofs + item], worker]

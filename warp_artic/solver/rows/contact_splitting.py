@@ -90,10 +90,11 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
 
 
 @wp.func
-def factor_penalized(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """Write the factors of G + rho of all rows that take part, in any environment; returns how many these are."""
+def factor_penalized(model: ModelArrays, work: WorkArrays, count: int, touches: Real, worker: int):
+    """Write the factors of G + rho of all rows that take part in an environment that `touches`; returns how many."""
     for a in range(count):
-        work.in_working_set[a, worker] = work.row_mask[a, worker]
+        is_active = where_positive(touches, work.row_mask[a, worker], work.in_working_set[a, worker])
+        work.in_working_set[a, worker] = is_active
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker] + work.split_penalty[a, worker]
     factored, _inaccurate, _refines = factor_working_set(model, work, count, worker)
     for a in range(count):

@@ -89,13 +89,14 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
     zero = one - one
     scale = largest_velocity(model, work, count, worker)
     tolerance = scale * model.rounding[2, 0] * real(10.0, one)
+    touches = touching(model, work, count, worker)
     rests = find_resting_impulses(model, work, count, scale, worker)
     moves = where_positive(scale, one - rests, zero)
     going = moves
     goes = any_positive(going)
     factored = int(0)
     if goes:
-        factored = factor_penalized(model, work, count, worker)
+        factored = factor_penalized(model, work, count, touches, worker)
     most = int(MOST_TURNS)
     if any_positive(real(DOUBLE, one) - model.rounding[0, 0]):
         most = MORE_TURNS * MOST_TURNS
@@ -111,7 +112,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
             narrower = where_positive(change - miss * real(IMBALANCE, one), going, zero)
             if any_positive(wider + narrower):
                 change_penalties(work, count, wider, narrower, worker)
-                factored = factor_penalized(model, work, count, worker)
+                factored = factor_penalized(model, work, count, touches, worker)
         goes = any_positive(going) and turns < most
         if not goes and model.is_dual == 1:
             differentiate_impulses(model, work, count, worker)
@@ -121,7 +122,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
             going = move_anchors(model, work, count, most_given, moves, worker)
             goes = any_positive(going)
             turns = 0
-    give_contacts(model, work, count, worker)
+    give_contacts(model, work, count, touches, worker)
     if any_positive(moves):
         stiffen_contacts(model, work, count, moves, scale * real(LEFT, one), worker)
         limit_work(model, work, count, moves, worker)
@@ -153,9 +154,19 @@ def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, c
 
 
 @wp.func
-def give_contacts(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """Give contacts their impulses, and have the other rows start as they are here."""
-    one = real(1.0, work.y_free[0, worker])
+def touching(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+    """One where a point of contact takes part, else zero: there rows are solved as if no neighbour had one."""
+    touches = real(0.0, work.y_free[0, worker])
+    for a in range(count):
+        if is_contact(model, work, a, worker):
+            touches = maximum(touches, work.row_mask[a, worker])
+    return touches
+
+
+@wp.func
+def give_contacts(model: ModelArrays, work: WorkArrays, count: int, touches: Real, worker: int):
+    """Give contacts their impulses, and have the other rows start as they are here, where anything `touches`."""
+    one = real(1.0, touches)
     zero = one - one
     for a in range(count):
         row = work.gathered[a, worker]
@@ -168,14 +179,16 @@ def give_contacts(model: ModelArrays, work: WorkArrays, count: int, worker: int)
             lower = work.velocity_bounds[2 * row, worker]
             upper = work.velocity_bounds[2 * row + 1, worker]
             bound = work.present_bound[a, worker]
-            is_stop = where_positive(upper - lower, one, zero)
+            is_stop = where_positive(upper - lower, touches, zero)
             is_open = is_stop * where_positive(absolute(z), zero, one)
             at_bound = where_positive(bound - absolute(z), zero, one)
             target = where_positive(z, lower, where_positive(neg(z), upper, work.target[a, worker]))
             work.target[a, worker] = where_positive(is_stop, target, work.target[a, worker])
-            work.in_working_set[a, worker] = mask * (one - maximum(is_open, at_bound))
+            known = mask * (one - maximum(is_open, at_bound))
             given = where_positive(is_open, zero, where_positive(z, bound, neg(bound)))
-            work.trial_impulse[a, worker] = where_positive(maximum(is_open, at_bound), mask * given, zero)
+            given = where_positive(maximum(is_open, at_bound), mask * given, zero)
+            work.in_working_set[a, worker] = where_positive(touches, known, work.in_working_set[a, worker])
+            work.trial_impulse[a, worker] = where_positive(touches, given, work.trial_impulse[a, worker])
 
 
 @wp.func
