@@ -1,5 +1,6 @@
 """Runs with contacts that are solved by islands: batches, copies, sleep, reports, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
 import warp_artic as wa
 from tests.contact_stages import ContactScene, box, sphere
+from tests.contacts.falls import tree
 from tests.contacts.motion import DT, simulation
 from tests.islands.crowds import crowd, crowded
 from tests.usd.authoring import open_text
@@ -43,6 +45,45 @@ def test_environments_are_bitwise_alone(threads):
         one.set_state(root_velocity=velocity[env : env + 1])
         one.step(150)
         assert np.array_equal(poses(one)[..., 0], poses(many)[..., env])
+
+
+def test_what_is_moved_apart_leaves_the_poses_of_neighbours():
+    """A path in one environment changes no bit of the others: a quaternion is not brought to unit length once more."""
+    one = crowd(FALLING, environments=8, precision="float32", variant="lanes")
+    poses_given = np.random.default_rng(3).normal(size=(8, len(one.root_names), 7))
+    one.set_state(root_pose=poses_given)
+    before = poses(one)
+    for part in one.run.islands.layout.parts:
+        part.path.scalars.numpy()[0, 3 : part.group.columns.count : 8] = 0.25
+        one.run.launches.displace(part.group, part.path)
+    moved = (poses(one) != before).any(axis=(0, 1))
+    assert moved.tolist() == [environment == 3 for environment in range(8)]
+
+
+TENDON = """def WarpArticFixedTendon "tendon" {
+    rel warpArtic:joints = [</World/joint1>, </World/joint2>]
+    double[] warpArtic:coefficients = [0.01, -0.02]
+    double warpArtic:stiffness = 5
+    double warpArtic:damping = 0.1
+    double warpArtic:limitStiffness = 200
+    double warpArtic:lowerLimit = -0.3
+    double warpArtic:upperLimit = 0.2
+}
+"""
+
+
+def test_tendons_with_limits_go_on_bitwise_in_another_simulation():
+    """How a mechanism answers contacts is known in the first step already, with the force Jacobian of its tendon."""
+    scene = tree(6)
+    scene = replace(scene, joints=scene.joints + TENDON)
+    one, other = (crowd(scene, precision="float32") for _ in range(2))
+    assert len(one.tendon_names) == 1
+    one.step(100)
+    other.apply(one.snapshot())
+    for run in (one, other):
+        run.step(20)
+    assert one.contacts()
+    np.testing.assert_array_equal(poses(other), poses(one))
 
 
 def test_snapshots_and_checkpoints_go_on_bitwise(tmp_path):

@@ -113,7 +113,7 @@ set_law = calls("set_law", OF_ROWS, lambda family: None if family.is_stop else f
 set_stop_law = calls("set_stop_law", OF_ROWS, lambda family: family.law if family.is_stop else None)
 """Write the same of a stop."""
 set_held_law = calls("set_held_law", OF_ROWS, lambda family: family.law if family.traits & HOLDS else None)
-"""Write the same of a row that may hold dofs against each other; says whether this is one."""
+"""Write the same of a row that may hold dofs against each other."""
 set_held_gradient = calls(
     "set_held_gradient", OF_ROWS, lambda family: family.gradient if family.traits & HOLDS else None, says=True
 )

@@ -260,7 +260,7 @@ def move_joints(
 
 @wp.func
 def displace_block(model: ModelArrays, state: StateArrays, work: WorkArrays, path: Array, block: int, worker: int):
-    """Move the positions of a state by what is given for each dof, without velocity."""
+    """Move the positions of a state by what is given for each dof, without velocity; where nothing is, they stay."""
     load_state(model, state, work, block, worker)
     one = real(1.0, model.gravity[0, block])
     moves = one - one
@@ -268,7 +268,12 @@ def displace_block(model: ModelArrays, state: StateArrays, work: WorkArrays, pat
         work.v_next[dof, worker] = path[dof, block]
         moves = maximum(moves, absolute(path[dof, block]))
     if any_positive(moves):
-        move_joints(model, work, work.position, work.root, block, worker, one, 0, 1)
+        move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
+        for item in range(model.dof_count - model.root_dofs):
+            q = work.position[item, worker]
+            work.position[item, worker] = where_positive(moves, work.end_position[item, worker], q)
+        for k in range(pose_rows(model.root_dofs)):
+            work.root[k, worker] = where_positive(moves, work.end_root[k, worker], work.root[k, worker])
         store_state(model, state, work, block, worker)
 
 

@@ -29,7 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import FROM_OUTSIDE, has_trait
+from warp_artic.model.families import FROM_OUTSIDE, HOLDS, has_trait
 from warp_artic.phases.implicit import joint_resistance, joint_weights
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.solver.bare_dynamics import factor_bare
@@ -61,9 +61,12 @@ def hold_solutions(
     place_rows(model, state, work, block, worker, h)
     for entry in range(model.dof_count * model.dof_count):
         held[entry, block] = free[entry, block]
+    # Rows that share their P are answered with that of the first one, as in a step.
+    for row in range(model.row_count):
+        set_held_row(model, work, row, block, worker, h)
     for k in range(model.row_count):
         row = model.row_count - 1 - k
-        if may_hold(model, work, row, block, worker, h):
+        if may_hold(model, row):
             holds = is_held(work, row, worker)
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
@@ -72,14 +75,19 @@ def hold_solutions(
 
 
 @wp.func
-def may_hold(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
-    """Fill a row that may hold dofs against each other; says whether it is one."""
-    if has_trait(model, row, FROM_OUTSIDE):
-        return False
-    if set_held_gradient(model, work, row, block, worker, h):
-        prepare_response(model, work, row, worker)
-        work.row_delassus[row, worker] = row_response(model, work, row, worker)
-    return set_held_law(model, work, row, block, worker, h)
+def may_hold(model: ModelArrays, row: int):
+    """Whether a row may hold dofs against each other, for all that is in the mechanism itself."""
+    return has_trait(model, row, HOLDS) and not has_trait(model, row, FROM_OUTSIDE)
+
+
+@wp.func
+def set_held_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Fill a row that may hold dofs against each other."""
+    if may_hold(model, row):
+        if set_held_gradient(model, work, row, block, worker, h):
+            prepare_response(model, work, row, worker)
+            work.row_delassus[row, worker] = row_response(model, work, row, worker)
+        set_held_law(model, work, row, block, worker, h)
 
 
 @wp.func
