@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 
 from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.errors import SettingsError
@@ -50,13 +51,18 @@ class SolverSettings:
     from four environments of a tree on. Results agree to rounding between the two, and bitwise within one."""
 
     def __post_init__(self):
-        _check_number("dt", self.dt, "a finite number above 0", lambda v: 0 < v < math.inf)
-        _check_number("sleep_after", self.sleep_after, "a time of at least 0", lambda v: v >= 0)
+        for name, allowed, rule in (
+            ("dt", "a finite number above 0", lambda v: 0 < v < math.inf),
+            ("sleep_after", "a time of at least 0", lambda v: v >= 0),
+        ):
+            _check_number(name, getattr(self, name), allowed, rule)
+            self._make_plain(name, float)
         for name in LEAST:
             count = getattr(self, name)
             wrong = None if count is None else wrong_iterations(name, count)
             if wrong or isinstance(count, float):
                 raise SettingsError(f"{name}: {wrong or f'is {count!r}, must be an integer'}")
+            self._make_plain(name, int)
         for name, allowed in (
             ("solver", SOLVERS),
             ("integrator", INTEGRATORS),
@@ -66,6 +72,11 @@ class SolverSettings:
             value = getattr(self, name)
             if value not in allowed and (value is not None or name == "variant"):
                 raise SettingsError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
+
+    def _make_plain(self, name: str, kind: type) -> None:
+        """Have a number be of Python, so that equal settings are written, and hashed, alike."""
+        if getattr(self, name) is not None:
+            object.__setattr__(self, name, kind(getattr(self, name)))
 
     @property
     def schedule(self) -> tuple[int, int, int]:
@@ -121,5 +132,5 @@ def _largest(counts) -> int | None:
 def _check_number(name, value, allowed, rule):
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not rule(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not rule(value):
         raise SettingsError(f"{name}: {value!r} is not {allowed}")

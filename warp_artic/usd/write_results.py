@@ -62,6 +62,8 @@ def write_results(
         raise SettingsError(
             f"recording: a {type(recording).__name__} is not a Recording, as simulation.record() gives it"
         )
+    if guides is not None and not isinstance(guides, Scene):
+        raise SettingsError(f"guides: a {type(guides).__name__} is not a Scene, as read_stage gives it")
     stage = open_stage(stage)
     check_output(stage, output)
     if not 0 <= environment < recording.environment_count:
