@@ -75,6 +75,12 @@ def test_what_is_wrong_is_named(given, words):
     assert words in str(error.value)
 
 
+@pytest.mark.parametrize("vary", [wa.Vary(start="joint_position", distribution={"constant": 1.0}), ["stiffness"]])
+def test_what_varies_is_a_list_of_variables(vary):
+    with pytest.raises(SettingsError, match="vary: is not a list of Vary"):
+        wa.Plan(stage="arm.usda", runs=1, steps=1, vary=vary)
+
+
 def test_files_that_are_no_plans_are_refused(tmp_path):
     """With the name of the file."""
     path = tmp_path / "plan.toml"

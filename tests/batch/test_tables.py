@@ -26,6 +26,14 @@ def folder(tmp_path_factory):
     return found
 
 
+def test_columns_are_found_by_name():
+    """A table lists its columns, and says which one may be meant."""
+    table = Table({"run": np.arange(3), "final energy": np.zeros(3)})
+    assert list(table) == ["run", "final energy"] and len(table) == 3
+    with pytest.raises(SettingsError, match="there is no column 'final enregy'; did you mean final energy"):
+        table["final enregy"]
+
+
 def test_columns_say_what_they_are_of(folder):
     """Units and prim paths are in the metadata of the columns; numbers are split by bytes and packed by zstd."""
     path = sorted((folder / "trajectories").iterdir())[0]

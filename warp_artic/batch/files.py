@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from warp_artic.batch.object_path import PIECE, ObjectPath, Place, written
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, did_you_mean
 
 METADATA = "warp_artic"
 """The key of what a file says of itself."""
@@ -39,7 +39,12 @@ class Table:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
     def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise SettingsError(f"there is no column {name!r}{did_you_mean(name, self.columns)}")
         return self.columns[name]
 
 

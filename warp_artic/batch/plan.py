@@ -43,6 +43,7 @@ FAILED = "failed"
 """In place of a slice: the runs that fail, which nobody knows before they do."""
 SLICE = re.compile(r"\d*:\d*(:[1-9]\d*)?")
 LARGEST_COUNT = 2**31 - 1
+NO_LIST = "vary: is not a list of Vary, such as [Vary(start=..., distribution=...)]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +141,12 @@ class Plan:
     """What relative paths start from."""
 
     def __post_init__(self):
+        if isinstance(self.vary, Vary):
+            raise SettingsError(NO_LIST)
         for name in ("dialects", "vary", "summary"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not all(isinstance(one, Vary) for one in self.vary):
+            raise SettingsError(NO_LIST)
         _check_counts(self)
         for vary in self.vary:
             _check_vary(vary)
