@@ -118,12 +118,15 @@ def test_a_drive_brings_that_of_usd_physics():
     assert prim.GetAttribute("drive:angular:physics:stiffness").Get() == 0.0
 
 
-@pytest.mark.parametrize("name", ["schema.usda", "generatedSchema.usda", "plugInfo.json"])
-def test_files_are_there_and_installed(name):
-    """Beside the package in a checkout, inside it in a wheel."""
+@pytest.mark.parametrize(
+    ("name", "is_installed"), [("schema.usda", False), ("generatedSchema.usda", True), ("plugInfo.json", True)]
+)
+def test_files_are_there_and_installed(name, is_installed):
+    """Beside the package in a checkout, inside it in a wheel, but for the source that both others are made from."""
     assert (schema_root() / name).is_file()
     assert SETUPTOOLS["package-dir"]["warp_artic.usd_schemas"] == "usd_schemas"
-    assert any(fnmatch.fnmatch(name, pattern) for pattern in SETUPTOOLS["package-data"]["warp_artic.usd_schemas"])
+    patterns = SETUPTOOLS["package-data"]["warp_artic.usd_schemas"]
+    assert any(fnmatch.fnmatch(name, pattern) for pattern in patterns) == is_installed
 
 
 def test_every_package_is_installed():
