@@ -74,7 +74,7 @@ class SolverSettings:
                 raise SettingsError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
 
     def _make_plain(self, name: str, kind: type) -> None:
-        """Have a number be of Python, so that equal settings are written, and hashed, alike."""
+        """Make a number a plain one of Python, so that equal settings are written, and hashed, alike."""
         if getattr(self, name) is not None:
             object.__setattr__(self, name, kind(getattr(self, name)))
 
