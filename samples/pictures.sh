@@ -20,7 +20,7 @@ draw samples/scenes/spherical_chain.usda -o samples/pictures/spherical_chain.web
 draw samples/scenes/floating_three_links.usda -o samples/pictures/floating_three_links.webp --label 'floating three links' --times 0,1.38,2.75,4.12,5.5 --azimuth -90 --elevation 25 --trail /World/floater/left/shape
 draw samples/scenes/ragdoll.usda -o samples/pictures/ragdoll.webp --label 'ragdoll' --times 0,0.22,0.44,0.66,0.88,1.1 --azimuth -80 --elevation 8 --trail /World/ragdoll/head/shape
 draw samples/scenes/incline.usda -o samples/pictures/incline.webp --label 'incline' --times 0,0.3,0.6,0.9 --azimuth -40 --elevation 40
-draw samples/scenes/falling.usda -o samples/pictures/falling.webp --label 'falling' --times 0,0.117,0.233,0.35,0.467,0.583,0.7 --azimuth -90 --elevation 8 --trail /World/free/end --trail /World/damped/end --trail /World/bounded/end
+draw samples/scenes/falling.usda -o samples/pictures/falling.webp --label 'falling' --times 0,0.117,0.233,0.35,0.467,0.583,0.7 --azimuth -90 --elevation 8 --trail /World/free/end --trail /World/damped/end --trail /World/bounded/end --trail /World/light/end
 draw samples/scenes/lifts.usda -o samples/pictures/lifts.webp --label 'lifts' --times 0,0.3,0.6,0.9 --azimuth -82 --elevation 8
 draw samples/scenes/cranes.usda -o samples/pictures/cranes.webp --label 'cranes' --times 0,0.875,1.75,2.62,3.5,4.38,5.25,6.12,7 --azimuth -90 --elevation 8 --trail /World/hasty/load/weight --trail /World/gentle/load/weight
 draw samples/scenes/lids.usda -o samples/pictures/lids.webp --label 'lids' --times 0,0.3,0.45,0.59,0.9 --azimuth -90 --elevation 12 --trail /World/hard/lid/shape --trail /World/bouncing/lid/shape --trail /World/soft/lid/shape --trail /World/slow/lid/shape

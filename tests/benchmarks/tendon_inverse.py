@@ -16,6 +16,7 @@ import warp as wp
 from scipy.optimize import lsq_linear, nnls
 
 from tests.meshes.tendon_bodies import WAYPOINTS, device_points, random_body
+from tests.meshes.tendon_matrices import force_matrices
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.meshes.inverse import InverseProblem
 from warp_artic.meshes.tendons import MeshTendons
@@ -47,7 +48,7 @@ def measure(kind: str, waypoints: int, environments: int) -> None:
     forces = device_points(tendons, wanted)
     tendons.evaluate(points)
     problem = InverseProblem(tendons)
-    matrices = tendons.force_matrices()[:PEERS]
+    matrices = force_matrices(tendons)[:PEERS]
     wanted = wanted.reshape(environments, -1)[:PEERS]
     solved = {}
 

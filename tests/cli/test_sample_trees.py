@@ -127,7 +127,7 @@ def test_lids_meet_their_stops():
 
 
 def test_bars_fall_as_damping_and_bounds_let_them():
-    """v = g (1 - exp(-d t)) / d and omega = omega_0 exp(-d t) with damping; bounds hold what they bound."""
+    """v = g (1 - exp(-d t)) / d and omega = omega_0 exp(-d t) with damping; bounds hold what they bound; v = s g t."""
     _, recording = recorded("falling", 1.0)
     speed, spin = recording.link_velocity[-1, 0, :, 2], recording.link_velocity[-1, 0, :, 4]
     order = [short(path) for path in recording.link_names]
@@ -135,6 +135,7 @@ def test_bars_fall_as_damping_and_bounds_let_them():
         "free": (-G, 2 * np.pi),
         "damped": (-G / 3 * (1 - np.exp(-3)), 2 * np.pi * np.exp(-2)),
         "bounded": (-2.0, np.pi / 2),
+        "light": (-0.2 * G, 2 * np.pi),
     }
     for name, (v, omega) in expected.items():
         np.testing.assert_allclose((speed[order.index(name)], spin[order.index(name)]), (v, omega), rtol=0.01)

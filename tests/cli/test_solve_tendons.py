@@ -7,6 +7,7 @@ import pytest
 import warp as wp
 from pxr import Usd
 
+from tests.meshes.tendon_matrices import force_matrices
 from tests.usd.authoring import SI, SMALL_UNITS
 from tests.usd.meshes import SHEET_POINTS, block, rubber, sheet, tendon, world
 from warp_artic.cli.main import main
@@ -42,7 +43,7 @@ def forces_of(scene, tensions=None):
     tendons = MeshTendons(scene.mesh_tendons, body)
     tendons.evaluate(wp.array(body.points[None], dtype=tendons.vec))
     tau = tendons.shape.tension.numpy()[:, 0] if tensions is None else tensions
-    return (tendons.force_matrices()[0] @ tau).reshape(-1, body.dim) @ body.pose.rotation[:, : body.dim].T
+    return (force_matrices(tendons)[0] @ tau).reshape(-1, body.dim) @ body.pose.rotation[:, : body.dim].T
 
 
 def wanted_of(stage):
