@@ -26,6 +26,7 @@ from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, STATE
 ROOT = Path(__file__).parents[2]
 VALUES = (math.nan, math.inf, -math.inf, -1.0)
 MAY_BE_NEGATIVE = {
+    "link_gravity_scale",
     *CONTROL,
     "gravity",
     "limit_lower",

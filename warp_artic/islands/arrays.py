@@ -133,6 +133,7 @@ def island_types(precision: str) -> SimpleNamespace:
         borne: wp.array(dtype=T)  # z in those before
         bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at
         bearing_count: wp.array(dtype=int)
+        is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
         rest: wp.array(dtype=T)  # steps at rest
         failed: wp.array(dtype=T)  # 1 where it has stopped
 

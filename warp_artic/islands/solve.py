@@ -170,8 +170,28 @@ def solve_kernel(precision: str) -> wp.Kernel:
             points.turn_world[point] = points.turn_world[point] + points.turn[point]
 
     @wp.func
-    def finish(movers: Movers, points: Points, islands: Islands, island: Island, h: T):
-        """Turn impulses to world axes, and take the mean of velocities off paths: the step itself moves by that."""
+    def note_pushed(colliders: Colliders, bodies: Bodies, movers: Movers, env: int, collider: int):
+        """Mark the mechanism of a collider as pushed."""
+        mover = mover_of(colliders, bodies, collider)
+        if mover >= 0:
+            movers.is_pushed[env * movers.count + mover] = 1
+
+    @wp.func
+    def finish(
+        colliders: Colliders,
+        bodies: Bodies,
+        movers: Movers,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        h: T,
+    ):
+        """Turn impulses to world axes, and take the mean of velocities off paths: the step itself moves by that.
+
+        What no contact pushes has no path of its own: it moves as it does without neighbours.
+        """
+        for place in range(island.first_mover, island.end_mover):
+            movers.is_pushed[island.env * movers.count + islands.movers[place]] = 0
         for place in range(island.first_point, island.end_point):
             point = islands.points[place]
             n = points.n[point]
@@ -184,12 +204,17 @@ def solve_kernel(precision: str) -> wp.Kernel:
             total = points.turn_world[point]
             points.turn_warm[point] = n * z[0] + t_1 * z[1] + t_2 * z[2]
             points.turn_world[point] = n * total[0] + t_1 * total[1] + t_2 * total[2]
+            pushes = wp.length_sq(points.world[point]) + wp.length_sq(points.turn_world[point])
+            if pushes + wp.abs(points.projection[point]) > T(0.0):
+                note_pushed(colliders, bodies, movers, island.env, points.first[point])
+                note_pushed(colliders, bodies, movers, island.env, points.second[point])
         for place in range(island.first_mover, island.end_mover):
             m = islands.movers[place]
             first = first_dof(movers, island.env, m)
             for dof in range(first, first + movers.dofs[m]):
                 mean = T(0.5) * (movers.start[dof] + movers.v[dof])
-                movers.path[dof] = movers.path[dof] - h * mean
+                own = movers.path[dof] - h * mean
+                movers.path[dof] = own * T(movers.is_pushed[island.env * movers.count + m])
 
     @wp.func
     def add_to_bodies(colliders: Colliders, bodies: Bodies, points: Points, point: int, rate: T):
@@ -232,7 +257,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                     now = Substep(substep, substeps, k, part, soft)
                     solve_substep(colliders, bodies, movers, points, islands, island, now)
                 project_overlaps(colliders, movers, points, islands, island, h)
-                finish(movers, points, islands, island, h)
+                finish(colliders, bodies, movers, points, islands, island, h)
             for place in range(island.first_point, island.end_point):
                 add_to_bodies(colliders, bodies, points, islands.points[place], T(1.0) / h)
 

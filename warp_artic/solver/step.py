@@ -138,7 +138,7 @@ def begin_step(
         find_points(model, work, block, worker, h)
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     if model.free_motion == 1:
-        begin_watch(model, state, work, block, worker)
+        begin_watch(model, state, work, block, worker, h)
     if model.guards_impacts == 1:
         begin_trees(model, work, worker)
     if model.load_friction == 1:

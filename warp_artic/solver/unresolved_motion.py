@@ -21,6 +21,7 @@ from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, Wor
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR_RATE
 from warp_artic.model.families import FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
 from warp_artic.model.islands import island_dof
+from warp_artic.solver.violent_spin import VIOLENT
 
 UNRESOLVED = wp.constant(1e-5)
 """h^2 miss rate from which on a step is not resolved [rad^2]; with 3e-5 a chain of 200 links that falls loses 1.4 %."""
@@ -39,9 +40,11 @@ RESOLVED = wp.constant(0.5)
 
 
 @wp.func
-def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write whether a step is looked at and accelerations before it are on a smooth curve, and that no row acts.
 
+    The first step, which no motion before it tells of, and so the one after a contact among many bodies, is looked at
+    where single bodies turn fast.
     The rows of `work.watched` are, for each island, these two, whether energy is taken, and whether anything changes
     the momentum.
     """
@@ -49,12 +52,26 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, block:
     zero = started - started
     moving = base_motion(model, block, zero)
     for island in range(model.island_count):
-        watched = real(float(model.island_moves_freely[island]), started) * started
+        looks = started
+        if model.island_joints[island] == 0:
+            looks = where_positive(fast_turn(model, work, island, worker, h), real(1.0, h), started)
+        watched = real(float(model.island_moves_freely[island]), started) * looks
         work.watched[4 * island, worker] = where_positive(moving, zero, watched)
         work.watched[4 * island + 1, worker] = state.smoothness[2 * island, block]
         work.watched[4 * island + 2, worker] = zero
         work.watched[4 * island + 3, worker] = zero
         work.projected[island, worker] = zero
+
+
+@wp.func
+def fast_turn(model: ModelArrays, work: WorkArrays, island: int, worker: int, h: Real):
+    """Positive where an island turns by a good part of a radian in a step, at the velocities before it."""
+    largest = h - h
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
+        if model.dof_is_linear[dof] == 0:
+            largest = maximum(largest, absolute(work.v[dof, worker]))
+    return h * h * largest * largest - real(VIOLENT, h)
 
 
 @wp.func

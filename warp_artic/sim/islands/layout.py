@@ -186,6 +186,7 @@ class IslandLayout:
         own_movers.Y = self.zeros(count * sum(sizes), types.T)
         own_movers.J = self.zeros(count * own_movers.term_count, types.T)
         own_movers.rest = self.zeros(count * len(movers), types.T)
+        own_movers.is_pushed = self.zeros(count * len(movers), int)
         own_movers.failed = self.zeros(count * len(movers), types.T)
         self.bodies, self.movers = own_bodies, own_movers
         self.most_dofs = max(dofs, default=0)
