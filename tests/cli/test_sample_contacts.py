@@ -134,12 +134,14 @@ def test_excavator_scoops_all_blocks():
 
 
 def test_pile_comes_to_lie_in_its_tray():
-    """Ninety solids, more than one mechanism has room for: a few roll out, none falls through the tray or flies up."""
+    """Ninety solids, more than one mechanism has room for: a few roll out, even off the floor, which ends at 1.2 m;
+    none falls through it or flies up."""
     run = Run("pile", 2.5)
     assert run.scene.island_contacts is not None
     places = np.array([run.place(name) for name in run.names])
     assert len(places) == 90 and (np.abs(places[:, -1, :2]).max(axis=1) > 0.45).sum() <= 3
-    assert places[..., 2].min() > 0.03 and places[:, -1, 2].max() < 0.6
+    is_over_floor = (np.abs(places[..., :2]) < 1.2).all(axis=2)
+    assert places[is_over_floor, 2].min() > 0.03 and places[:, -1, 2].max() < 0.6
     assert np.diff(run.energy).max() < 2e-3 * run.energy[0]
     speeds = np.array([np.linalg.norm(run.velocity(name)[-1, :3]) for name in run.names])
     assert np.median(speeds) < 0.02
