@@ -186,30 +186,6 @@ def test_objects_of_another_kind_are_refused(simulation):
         wa.write_results(CART_POLE, simulation.record(1), "out.usda", guides=True)
 
 
-def test_numbers_of_numpy_are_settings(tmp_path):
-    """As those of Python of the same value: files are written and read, and the model is the same."""
-    settings = SolverSettings(dt=np.float32(0.25), position_iterations=np.int64(3), sleep_after=np.float64(1))
-    plain = SolverSettings(dt=0.25, position_iterations=3, sleep_after=1)
-    assert settings == plain
-    scene = read_stage(CART_POLE)
-    one = Simulation(scene, settings=settings)
-    one.save(tmp_path / "half.npz")
-    one.record(1).save(tmp_path / "run.npz")
-    other = Simulation(scene, settings=plain)
-    other.load(tmp_path / "half.npz")
-    assert other.model_hash == one.model_hash
-    with pytest.raises(wa.SettingsError, match="dt: np.True_ is not a finite number above 0"):
-        SolverSettings(dt=np.True_)
-
-
-def test_counts_of_numpy_are_counts():
-    """As those of Python."""
-    simulation = Simulation(read_stage(CART_POLE), environments=np.int64(2))
-    assert repr(simulation.record(np.int64(4), every=np.int32(2))).startswith("<Recording of 3 records")
-    controls = {"joint_effort": np.zeros((4, 2))}
-    assert len(wa.rollout(simulation, controls, steps=np.int64(4), every=np.int64(2)).time) == 3
-
-
 def test_more_steps_than_are_counted_are_refused(simulation):
     """At once, and none is counted; two to the power of 40 would be none in 32 bits."""
     for call in (simulation.step, simulation.capture):
