@@ -257,3 +257,11 @@ def test_mass_properties_are_of_bodies():
     (link,) = tree.links
     other = simulate(replace(tree, links=(replace(link, center_of_mass=center, inertia=inertia),)))
     np.testing.assert_array_equal(simulation.record(5).link_pose, other.record(5).link_pose)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_massless_links_have_the_share_of_gravity_of_their_body(kind):
+    """So that a tree whose bodies share gravity alike counts as one."""
+    tree = held(kind)
+    tree = replace(tree, links=(replace(tree.links[0], gravity_scale=0.25),))
+    assert {link.gravity_scale for link in with_massless_links(tree).links} == {0.25}

@@ -56,5 +56,6 @@ def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
         replace(joint, parent=parent, child=child, parent_frame=X_PF, child_frame=X_LM, dofs=dofs)
         for parent, child, X_PF, X_LM, dofs in zip(ends, ends[1:], *frames, groups)
     ]
-    links += [Link(path=one.dofs[-1].name, mass=0.0, inertia=(0.0,) * 6) for one in row[:-1]]
+    share = links[joint.child].gravity_scale
+    links += [Link(path=one.dofs[-1].name, mass=0.0, inertia=(0.0,) * 6, gravity_scale=share) for one in row[:-1]]
     return sorted(row, key=lambda one: joint.dofs.index(one.dofs[0]))
