@@ -2,11 +2,13 @@
 
     least <= J v+ + C z <= most,   |z| <= h force
 of dry friction (0, 0), velocity limits (- v_max, v_max), hard limits, (lower - y) / h and (upper - y) / h, and soft
-ones, C = 1 / (h (d + h k)), as if their springs were implicit. Friction that is proportional to loads is left out.
+ones, C = 1 / (h (d + h k)), as if their springs were implicit. Rows of drives with a maximum force are among them, but
+only their J is written here. Friction that is proportional to loads is left out.
 """
 
 import warp as wp
 
+from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.limit_projection import limit_range
 from warp_artic.constraints.rotation_coordinates import limit_at, set_rotation_jacobian, start_rotation
@@ -20,13 +22,16 @@ from warp_artic.model.families import IS_SOFT_LIMIT, ON_ONE_DOF, has_trait
 from warp_artic.model.row import Row
 
 FRICTION_ORDER = wp.constant(FRICTION.order)
+VELOCITY_LIMIT_ORDER = wp.constant(VELOCITY_LIMIT.order)
 SIZE = wp.constant(4)
 """Numbers of a row: least, most, force, C."""
+DRIVE_SIZE = wp.constant(3)
+"""Numbers of a drive: start and slope of its law  f = start - slope v+,  and its largest force."""
 
 
 def bounded_rows(rows: tuple[Row, ...]) -> list[int]:
     """The numbers of such rows among all rows of a tree."""
-    families = FRICTION, VELOCITY_LIMIT
+    families = DRIVE, FRICTION, VELOCITY_LIMIT
     return [
         number
         for number, row in enumerate(rows)
@@ -91,7 +96,7 @@ def bounds_of(model: ModelArrays, work: WorkArrays, row: int, block: int, worker
         most = where_positive(slope, free_speed(upper - y, k, d, one, h), unbounded)
     elif model.row_family[row] == FRICTION_ORDER:
         force = model.friction_static[model.row_item[row], block]
-    else:
+    elif model.row_family[row] == VELOCITY_LIMIT_ORDER:
         most = model.velocity_limit[model.row_item[row], block]
         least = neg(most)
     return least, most, force, compliance

@@ -34,10 +34,9 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def braking_bound(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+def braking_bound(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """The largest force against the motion, from the speed at the start of the step."""
-    item = model.row_item[row]
-    speed = absolute(work.v[model.row_dof[row], worker])
+    speed = absolute(work.v[model.root_dofs + item, worker])
     zero = real(0.0, speed)
     gradient = model.drive_velocity_gradient[item, block]
     safe = where_positive(gradient, gradient, real(1.0, zero))
@@ -73,7 +72,7 @@ def set_envelope_row(model: ModelArrays, work: WorkArrays, row: int, block: int,
     )
     work.compliance[row, worker] = where_positive(on_line, gradient / h, work.compliance[row, worker])
     against = neg(side * work.v[model.row_dof[row], worker])
-    bound = where_positive(against, braking_bound(model, work, row, block, worker), f_max)
+    bound = where_positive(against, braking_bound(model, work, item, block, worker), f_max)
     set_impulse_bounds(work, row, worker, h * bound, h * bound)
 
 
@@ -118,7 +117,7 @@ def choose_line(
     takes_speed = where_positive(too_fast, where_positive(too_strong, speed_is_less, one), neg(one))
     takes_effort = where_positive(too_strong, where_positive(resistance, one, neg(one)), neg(one))
     against = neg(side * work.v[model.row_dof[row], worker])
-    bound = where_positive(against, braking_bound(model, work, row, block, worker), f_max)
+    bound = where_positive(against, braking_bound(model, work, item, block, worker), f_max)
     saturates = force - bound
 
     of_law = where_positive(saturates, maximum(line, one), line)

@@ -82,7 +82,7 @@ def point_functions(precision: str) -> SimpleNamespace:
 
 @cache
 def response_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `count_terms` and `respond`, and the functions `tangents_of` and `mover_of`."""
+    """The kernels `count_terms` and `respond`, and the functions `tangents_of`, `mover_of`, `answer` and `recall`."""
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
@@ -202,6 +202,21 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.turn_across[point] = points.turn_across[point] + turn_across
 
     @wp.func
+    def answer_point(colliders: Colliders, movers: Movers, points: Points, point: int, first: int, second: int):
+        """Write Y and G, with the mechanisms of both sides, -1 where there is none."""
+        term = points.term[point]
+        points.normal[point] = V()
+        points.across[point] = V()
+        points.turn_normal[point] = T(0.0)
+        points.turn_across[point] = V()
+        if first >= 0:
+            write_response(colliders, movers, points, point, first, term)
+        if second >= 0 and first != second:
+            write_response(colliders, movers, points, point, second, term + points.first_dofs[point])
+        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
+            points.normal[point] = V()
+
+    @wp.func
     def along_axes(x: V, n: V, t_1: V, t_2: V):
         return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
 
@@ -215,20 +230,18 @@ def response_kernels(precision: str) -> SimpleNamespace:
 
     @wp.func
     def clear(colliders: Colliders, points: Points, point: int):
-        """Begin without J and G."""
+        """Begin without J."""
         for k in range(points.term[point], points.term[point + 1]):
             points.J[k] = V()
             if colliders.resist_turning == 1:
                 points.J_w[k] = V()
-        points.normal[point] = V()
-        points.across[point] = V()
         points.reach[point] = T(0.0)
-        points.turn_normal[point] = T(0.0)
-        points.turn_across[point] = V()
 
     @wp.func
-    def recall(points: Points, point: int, n: V, t_1: V, t_2: V, old_count: int, old: Points):
+    def recall(points: Points, point: int, old_count: int, old: Points):
         """Write the impulses that a point has had in the step before."""
+        n = points.n[point]
+        t_1, t_2 = tangents_of(n)
         before = V()
         total = V()
         turn_before = V()
@@ -283,13 +296,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.second_dofs[point] = movers.dofs[second]
                 other += points.first_dofs[point]
             add_gradient(colliders, bodies, movers, points, point, j, other, T(1.0), t_1, t_2)
-        if first >= 0:
-            write_response(colliders, movers, points, point, first, term)
-        if second >= 0 and first != second:
-            write_response(colliders, movers, points, point, second, other)
-        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
-            points.normal[point] = V()
-        recall(points, point, n, t_1, t_2, old_count, old)
+        answer_point(colliders, movers, points, point, first, second)
+        recall(points, point, old_count, old)
         x = points.place[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
@@ -310,4 +318,11 @@ def response_kernels(precision: str) -> SimpleNamespace:
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
 
-    return SimpleNamespace(count_terms=count_terms, respond=respond, tangents_of=tangents_of, mover_of=mover_of)
+    return SimpleNamespace(
+        count_terms=count_terms,
+        respond=respond,
+        tangents_of=tangents_of,
+        mover_of=mover_of,
+        answer=answer_point,
+        recall=recall,
+    )

@@ -7,7 +7,8 @@ the first ones from those of the step before:
     sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
     dx += k v
     sweep       relaxed: without the velocities that take overlaps back
-M^-1 and J of mechanisms with joints are those of the middle of a midpoint step, where it evaluates forces.
+M^-1 and J of mechanisms with joints are those of the middle of a midpoint step, where it evaluates forces. Where drives
+exceed their maximum force, impulses are found again with those released (`limited_drives`).
 Small steps are worth more than sweeps: what is left of an error in a substep is smaller by n^2. But with one sweep in
 each, and the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction
 it comes to rest.
@@ -23,6 +24,7 @@ from warp_artic.islands.arrays import island_types
 from warp_artic.islands.bearing_rows import bearing_rows
 from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
 from warp_artic.islands.point_law import point_law
 from warp_artic.islands.responses import response_kernels
@@ -32,6 +34,8 @@ SUBSTEPS = 6
 """Of a step."""
 SWEEPS = wp.constant(3)
 """Of a substep, with a bias."""
+PASSES = wp.constant(4)
+"""Times that impulses may be found in a step."""
 
 
 @cache
@@ -43,6 +47,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
     Islands, Island = island_structs()
     kernels = response_kernels(precision)
     tangents_of, mover_of = kernels.tangents_of, kernels.mover_of
+    answer_point, recall = kernels.answer, kernels.recall
+    release_drives = limited_drives(precision).release
     rows, bearing = joint_rows(precision), bearing_rows(precision)
     first_dof, solve_rows, warm_start_rows, forget_rows = rows.first_dof, rows.solve, rows.warm_start, rows.forget
     borne_response, solve_bearing = bearing.borne_response, bearing.solve
@@ -234,6 +240,45 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 bodies.force[b] = bodies.force[b] + F * sign
                 bodies.moment[b] = bodies.moment[b] + (wp.cross(V(T(arm[0]), T(arm[1]), T(arm[2])), F) + N) * sign
 
+    @wp.func
+    def solve_island(
+        colliders: Colliders,
+        bodies: Bodies,
+        movers: Movers,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        h: T,
+        substeps: int,
+    ):
+        """Find the impulses of an island over the step."""
+        k = h / T(substeps)
+        soft = softness(k)
+        begin(movers, points, islands, island)
+        for substep in range(substeps):
+            part = T(substep + 1) / T(substeps)
+            now = Substep(substep, substeps, k, part, soft)
+            solve_substep(colliders, bodies, movers, points, islands, island, now)
+
+    @wp.func
+    def begin_again(
+        colliders: Colliders,
+        bodies: Bodies,
+        movers: Movers,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        old_count: int,
+        old: Points,
+    ):
+        """Have points answer with what drives hold now, and the impulses of the step before."""
+        for place in range(island.first_point, island.end_point):
+            point = islands.points[place]
+            first = mover_of(colliders, bodies, points.first[point])
+            second = mover_of(colliders, bodies, points.second[point])
+            answer_point(colliders, movers, points, point, first, second)
+            recall(points, point, old_count, old)
+
     @wp.kernel(**OPTIONS)
     def solve(
         colliders: Colliders,
@@ -241,21 +286,22 @@ def solve_kernel(precision: str) -> wp.Kernel:
         movers: Movers,
         points: Points,
         islands: Islands,
+        old_count: int,
+        old: Points,
         h: T,
         substeps: int,
         workers: int,
     ):
         env, worker = wp.tid()
-        k = h / T(substeps)
-        soft = softness(k)
         for number in range(worker, islands.count[env], workers):
             island = island_at(movers, islands, env, number)
             if islands.asleep[env * movers.count + number] == 0:
-                begin(movers, points, islands, island)
-                for substep in range(substeps):
-                    part = T(substep + 1) / T(substeps)
-                    now = Substep(substep, substeps, k, part, soft)
-                    solve_substep(colliders, bodies, movers, points, islands, island, now)
+                solve_island(colliders, bodies, movers, points, islands, island, h, substeps)
+                passes = int(1)
+                while passes < PASSES and release_drives(movers, islands, island) > 0:
+                    begin_again(colliders, bodies, movers, points, islands, island, old_count, old)
+                    solve_island(colliders, bodies, movers, points, islands, island, h, substeps)
+                    passes += 1
                 project_overlaps(colliders, movers, points, islands, island, h)
                 finish(colliders, bodies, movers, points, islands, island, h)
             for place in range(island.first_point, island.end_point):

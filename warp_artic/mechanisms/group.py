@@ -203,7 +203,8 @@ class Group:
             whole[: len(flat)] = flat
             array.assign(whole)
 
-    def _make_room_for_forces(self) -> None:
+    def make_forces(self, forces) -> dict[str, Field]:
+        """Fields for the forces of a step, to be kept as long as a struct `Forces`, which has them then."""
         tree, columns = self.tree, self.columns
         fields = {name: Field.zeros(rows_in(tree, name), columns) for name in MULTIPLIERS}
         fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
@@ -211,8 +212,14 @@ class Group:
         for name in LINK_STEP_OUTPUTS:
             fields[name] = Field.zeros(6 * tree.link_count, columns)
         fields["row_margin"] = Field.zeros(len(tree.rows), columns)
-        parts = Field.zeros(len(PART_NAMES) * tree.dof_count, columns)
-        field_struct(self.arrays.forces, {"parts": parts, **fields})
+        fields["parts"] = Field.zeros(len(PART_NAMES) * tree.dof_count, columns)
+        field_struct(forces, fields)
+        return fields
+
+    def _make_room_for_forces(self) -> None:
+        tree, columns = self.tree, self.columns
+        fields = self.make_forces(self.arrays.forces)
+        parts = fields.pop("parts")
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
         joints, roots = tree.dof_count - tree.root_dofs, tree.root_dofs
         for k, (of_joints, of_roots) in enumerate(zip(JOINT_FORCES, ROOT_FORCES)):

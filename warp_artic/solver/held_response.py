@@ -8,13 +8,17 @@ A row that depends on those before it has nothing left of what it was, and is le
 (`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
-stiff drive answers within the step. A drive that asks for its maximum force or more is left out.
+stiff drive answers within the step. A drive with a maximum force may give way and is left out too; what it does to its
+dof is written, for those that find out (`islands.limited_drives`):
+    f = start - slope v+,   |f| <= most
 """
 
 import warp as wp
 
+from warp_artic.constraints.bounded_rows import DRIVE_SIZE
 from warp_artic.constraints.dispatch import measure_row, set_held_gradient, set_held_law
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out
+from warp_artic.constraints.drive_envelope import braking_bound
 from warp_artic.constraints.rows import prepare_response, row_response
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -46,12 +50,13 @@ def hold_solutions(
     work: WorkArrays,
     free: Array,
     held: Array,
+    drives: Array,
     block: int,
     worker: int,
     has_middle: int,
     h: Real,
 ):
-    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`."""
+    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`, and `drives`."""
     clear_efforts(model, work, worker, real(0.0, h))
     for dof in range(model.dof_count):
         work.effort[dof, worker] = real(0.0, h)
@@ -71,7 +76,7 @@ def hold_solutions(
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
     if model.driven == 1:
-        hold_drives(model, control, work, held, block, worker, h)
+        hold_drives(model, control, work, held, drives, block, worker, has_middle, h)
 
 
 @wp.func
@@ -142,10 +147,19 @@ def hold_row(
 
 @wp.func
 def hold_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, held: Array, block: int, worker: int, h: Real
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    held: Array,
+    drives: Array,
+    block: int,
+    worker: int,
+    has_middle: int,
+    h: Real,
 ):
-    """Take springs and dampers of dofs into the response."""
+    """Take springs and dampers of dofs into the response, and write start, slope and most of each drive."""
     n = model.dof_count
+    ahead = real(0.5 * float(has_middle), h) * h
     zero = real(0.0, h)
     one = real(1.0, h)
     if model.acceleration_drives == 1:
@@ -157,13 +171,24 @@ def hold_drives(
         item = dof - model.root_dofs
         viscous = model.friction_viscous[item, block]
         damping = work.damper[dof, worker] - viscous
-        force = absolute(work.drive_bias[item, worker] - damping * work.v[dof, worker])
-        gives_way = force - model.drive_max_force[item, block]
-        k = where_positive(gives_way, zero, work.spring[dof, worker])
-        d = viscous + where_positive(gives_way, zero, damping)
+        spring = work.spring[dof, worker]
         own = held[dof * n + dof, block]
         moves = where_positive(own, one, zero)
         inertia = one / where_positive(own, own, one)
+        theta, reach = joint_weights(spring, viscous + damping, inertia, work.free_weight[0, worker], h)
+        resistance = joint_resistance(spring, damping, reach, h)
+        v = work.v[dof, worker]
+        # Positions are those of the middle here, and the step has its drives where it starts.
+        bias = work.drive_bias[item, worker] + ahead * spring * v
+        most = model.drive_max_force[item, block]
+        if model.drive_envelopes == 1:
+            most = braking_bound(model, work, item, block, worker)
+        drives[DRIVE_SIZE * dof, block] = bias - (one - theta) * resistance * v
+        drives[DRIVE_SIZE * dof + 1, block] = theta * resistance
+        drives[DRIVE_SIZE * dof + 2, block] = most
+        gives_way = is_finite(most)
+        k = where_positive(gives_way, zero, spring)
+        d = viscous + where_positive(gives_way, zero, damping)
         theta, reach = joint_weights(k, d, inertia, work.free_weight[0, worker], h)
         slope = h * theta * joint_resistance(k, d, reach, h)
         inverse = moves * slope / (one + slope * own)

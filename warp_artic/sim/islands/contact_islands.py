@@ -221,7 +221,7 @@ class ContactIslands:
         inputs = [*given, count, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
-        inputs = [*given, layout.islands, self._h, SUBSTEPS, workers]
+        inputs = [*given, layout.islands, before, old, self._h, SUBSTEPS, workers]
         self._launch(solve_kernel(self._precision), (layout.environments, workers), inputs)
 
     def _make_room(self, count: int) -> None:

@@ -11,7 +11,7 @@ import warp as wp
 
 from warp_artic.description.pose import rotation_vector_from_matrix
 from warp_artic.islands.exchange import exchange_functions, exchange_kernels, single_body_kernels, tree_kernels
-from warp_artic.islands.joint_rows import take_rows_kernel
+from warp_artic.islands.take_rows import take_rows_kernel
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.row_table import RowTables
@@ -164,15 +164,15 @@ class Exchange:
                 launches.dynamics(group, "bounds", None, self._h, found["rows"], *arrays)
             if self._ahead:
                 self._give_path(part, launches)
-            free, held = found["free"].numbers, found["held"].numbers
+            free, held, drives = (found[name].numbers for name in ("free", "held", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
             if held is not free:
-                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held)
+                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held, drives)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
         if self._ahead:
             table.put(kept, everywhere)
-        launches.step_groups(groups)
+        launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
             self._take_velocities(part, layout.movers.free, 0.0)
             names = ("failure", "steps_at_rest")
@@ -182,7 +182,8 @@ class Exchange:
             inputs += [layout.bodies, layout.movers]
             self._launch(self._of_trees.take_trees, part.mover_columns, inputs)
             if part.has_rows:
-                inputs = [part.tables[name].scalars for name in ("bounds", "gradients")]
+                names = "bounds", "gradients", "drives", "drive_forces"
+                inputs = [part.tables[name].scalars for name in names]
                 inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
                 self._launch(self._take_rows, part.mover_columns, inputs)
         table.put(kept, everywhere)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import PLANE, Solid
-from warp_artic.constraints.bounded_rows import SIZE, bounded_rows
+from warp_artic.constraints.bounded_rows import DRIVE_SIZE, SIZE, bounded_rows
+from warp_artic.constraints.drive import DRIVE
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.families import HOLDS
 from warp_artic.model.field import Field
+from warp_artic.model.force_parts import ForcePart
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.islands.tables import collider_tables
 
@@ -45,6 +49,8 @@ class GroupPart:
     """Whether its mechanisms are bodies without joints, on which nothing else acts."""
     has_rows: bool
     """Whether something holds single joints (`constraints.bounded_rows`)."""
+    forces: Any
+    """A struct `Forces` for steps without contacts, where drives have a maximum force, else None."""
     tables: dict
     """Fields that are found for mechanisms with joints."""
     keeper_rows: wp.array
@@ -160,8 +166,12 @@ class IslandLayout:
             setattr(own_movers, name, self.zeros(count * sum(dofs), types.T))
         own_movers.inverse = self.zeros(count * sum(squares), types.T)
         own_movers.jacobian = self.zeros(count * jacobian_count, types.T)
-        rows = [[groups[key].tree.rows[row].dofs for row in bounded_rows(groups[key].tree.rows)] for key, _ in movers]
-        terms = [own for several in rows for own in several]
+        rows = [[groups[key].tree.rows[row] for row in bounded_rows(groups[key].tree.rows)] for key, _ in movers]
+        terms = [row.dofs for several in rows for row in several]
+        drives = [int(row.family is DRIVE) for several in rows for row in several]
+        own_movers.is_drive = self.upload(drives, int)
+        own_movers.holds = self.zeros(count * len(terms), int)
+        own_movers.undriven = self.zeros(count * sum(squares) * any(drives), types.T)
         own_movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
         own_movers.row_term = self.upload(np.cumsum([0, *map(len, terms)]), int)
         own_movers.term_dof = self.upload([dof for own in terms for dof in own] or [0], int)
@@ -218,6 +228,12 @@ class IslandLayout:
             if members[articulation].group is group
         ]
         keepers = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
+        tables = {} if is_body else self._tables_of(group)
+        forces = None
+        if any(row.family is DRIVE for row in tree.rows):
+            forces = arrays_for(group.columns.numbers).Forces()
+            tables |= group.make_forces(forces)
+            tables["drive_forces"] = tables["parts"].part(ForcePart.DRIVE * tree.dof_count, tree.dof_count)
         return GroupPart(
             group=group,
             links=self.upload(links, int),
@@ -231,7 +247,8 @@ class IslandLayout:
             path=Field.zeros(tree.dof_count, group.columns),
             is_body=is_body,
             has_rows=bool(bounded_rows(tree.rows)),
-            tables={} if is_body else self._tables_of(group),
+            tables=tables,
+            forces=forces,
             keeper_rows=keepers[0],
             keeper_columns=keepers[1],
             keeper_numbers=keepers[2],
@@ -249,6 +266,8 @@ class IslandLayout:
             "one": Field.of(np.eye(size).ravel(), columns),
             "free": free,
             "held": Field.zeros(size * size, columns) if holds else free,
+            "drives": Field.zeros(DRIVE_SIZE * size, columns),
+            "drive_forces": Field.zeros(0, columns),
             "rows": self.upload(rows, int),
             "bounds": Field.zeros(SIZE * len(rows), columns),
             "gradients": Field.zeros(sum(len(tree.rows[row].dofs) for row in rows), columns),

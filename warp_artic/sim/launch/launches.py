@@ -7,6 +7,7 @@ itself, or a step reports forces in another way.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import warp as wp
 
@@ -62,14 +63,22 @@ class Launches:
             self._next = count, with_forces
         self._run(self.steps, is_captured, count)
 
-    def step_groups(self, chosen: Collection[Group]) -> None:
-        """Make one step of some groups, without forces."""
+    def step_aside(self, chosen: Sequence[tuple[Group, Any]]) -> None:
+        """Make one step of some groups, each with a struct `Forces` of its own for what it reports, or None."""
         self._next = 1, False
-        launches = [launch for group, launch in zip(self._groups, self.steps) if group in chosen]
+        own = {id(group): forces for group, forces in chosen}
+        launches = [(group, launch) for group, launch in zip(self._groups, self.steps) if id(group) in own]
         for launch in self.steps:
             launch.set("steps", 1)
             launch.set("with_forces", 0)
-        self._run(launches, self._device.is_capturing)
+        reports = [(group, launch) for group, launch in launches if own[id(group)] is not None]
+        for group, launch in reports:
+            launch.set("forces", own[id(group)])
+            launch.set("with_forces", 1)
+        self._run([launch for _, launch in launches], self._device.is_capturing)
+        for group, launch in reports:
+            launch.set("forces", group.arrays.forces)
+            launch.set("with_forces", 0)
 
     def step_and_keep(self, count: int, every: int, record: int, kept: Sequence) -> None:
         """Make steps, and keep joint states after each `every`: structs `Kept` of the groups, from a record on."""
