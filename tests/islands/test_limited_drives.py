@@ -7,7 +7,7 @@ import pytest
 from pxr import Sdf
 
 import warp_artic as wa
-from tests.contact_stages import ContactScene, box
+from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import PRECISIONS, Motion
 from tests.islands.crowds import crowded
 from tests.islands.test_driven import among_balls
@@ -123,3 +123,24 @@ def test_a_maximum_that_is_never_reached_changes_nothing():
         one = wa.Simulation(wa.read_stage(stage), settings=wa.SolverSettings(precision="float64"))
         found.append(one.record(60, quantities=["link_pose"]).link_pose)
     assert np.abs(found[1] - found[0]).max() < 1e-4
+
+
+@pytest.mark.parametrize("dt", STEPS)
+@pytest.mark.parametrize("torque", [2.0, math.inf])
+def test_wheels_drive_a_cart_as_fast_as_their_torque_does(dt, torque):
+    """By a = 4 M / (r m + 4 I / r), and with unbounded torque on their axles up to the speed wanted."""
+    r, wanted, masses = 0.2, 20.0, (20.0, 2.0)
+    solids, joints = [box("chassis", (0.5, 0.25, 0.1), (0, 0, 0.35), mass=masses[0])], ""
+    for k, (x, y) in enumerate((x, y) for x in (-0.4, 0.4) for y in (-0.35, 0.35)):
+        solids.append(sphere(f"wheel{k}", r, (x, y, r), mass=masses[1]))
+        axle = f'point3f physics:localPos0 = ({x}, {y}, -0.15)\nuniform token physics:axis = "Y"\n'
+        joints += joint(f"axle{k}", "Revolute", "/World/chassis", f"/World/wheel{k}", axle)
+    stage = open_text(crowded(ContactScene(solids=solids, joints=joints)).usd)
+    for k in range(4):
+        gains = {"stiffness": 0.0, "damping": math.radians(50.0), "targetVelocity": math.degrees(wanted)}
+        drive(stage.GetPrimAtPath(f"/World/axle{k}"), "angular", **gains, maxForce=torque)
+    one = wa.Simulation(wa.read_stage(stage), settings=wa.SolverSettings(dt=dt, sleep_after=float("inf")))
+    speed = Motion(one.record(round(1.0 / dt), quantities=["link_velocity"])).velocity("chassis")[-1, 0]
+    I = 0.4 * masses[1] * r**2
+    acceleration = 4 * torque / (r * (masses[0] + 4 * masses[1]) + 4 * I / r)
+    assert speed == pytest.approx(min(acceleration, wanted * r), rel=5e-4)
