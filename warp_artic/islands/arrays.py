@@ -134,7 +134,7 @@ def island_types(precision: str) -> SimpleNamespace:
         # Drives with a maximum force among them (`limited_drives`).
         is_drive: wp.array(dtype=int)  # of a row, the same in all environments
         holds: wp.array(dtype=int)  # of a row: 1 where it is a drive that is part of M^-1
-        undriven: wp.array(dtype=T)  # M^-1 without these drives
+        yielding: wp.array(dtype=T)  # M^-1 without these drives
         bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at
         bearing_count: wp.array(dtype=int)
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step

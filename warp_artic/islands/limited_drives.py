@@ -1,9 +1,9 @@
 """Drives with a maximum force in an island: they answer within the step, until they give way.
 
 With z_0, the impulse of a drive in a step without contacts, and s, what it gives beside that,
-    z_0 + s = h (start - slope v+),   |z_0 + s| <= h f_max   (`solver.held_response`).
-z_0 is what that step reports, the law as measured here only tells how far beyond f_max a drive would be.
-A drive that holds is part of M^-1, as a row with C = 1 / (h slope). One that would exceed its force is a row
+    z_0 + s = h (start - slope v+),   |z_0 + s| <= h f_max.
+z_0 is what that step reports; the law as it is measured (`solver.held_response`) tells how far beyond f_max a drive
+would be. One that holds is part of M^-1, as a row with C = 1 / (h slope). One that would exceed its force is a row
     J v + C s = free + C (h (start - slope free) - z_0),   - h f_max - z_0 <= s <= h f_max - z_0
 beside the others (`joint_rows`). Impulses that were found while it held are found again then: they are those at
 something that does not give way. As in a step, each pass can only release further drives.
@@ -64,11 +64,11 @@ def limited_drives(precision: str) -> SimpleNamespace:
 
     @wp.func
     def hold_drives(movers: Movers, env: int, m: int):
-        """Write M^-1 with the drives that hold, from the one without drives, and how rows answer."""
+        """Write M^-1 with the drives that hold, from the one without any of them, and how rows answer."""
         dofs = movers.dofs[m]
         first = env * movers.inverse_count + movers.inverse_first[m]
         for entry in range(first, first + dofs * dofs):
-            movers.inverse[entry] = movers.undriven[entry]
+            movers.inverse[entry] = movers.yielding[entry]
         for row in range(movers.row_first[m], movers.row_first[m + 1]):
             k = env * movers.row_count + row
             C = movers.compliance[k]

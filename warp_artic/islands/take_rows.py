@@ -58,6 +58,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
     def take_rows(
         bounds: Rows,
         gradients: Rows,
+        yielding: Rows,
         drives: Rows,
         forces: Rows,
         columns: wp.array(dtype=int),
@@ -71,6 +72,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         start = movers.row_first[number]
         first = movers.row_term[start]
         has_drives = bool(False)
+        gives_way = bool(False)
         for row in range(start, movers.row_first[number + 1]):
             for term in range(movers.row_term[row], movers.row_term[row + 1]):
                 movers.J[env * movers.term_count + term] = gradients[term - first, column]
@@ -78,17 +80,19 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
             movers.speed[k] = row_rate(movers, env, number, row, movers.start)
             movers.holds[k] = 0
             if movers.is_drive[row] == 1:
-                has_drives = bool(True)
                 dof = movers.term_dof[movers.row_term[row]]
                 entry = DRIVE_SIZE * dof
                 law = Drive(
                     forces[dof, column], drives[entry, column], drives[entry + 1, column], drives[entry + 2, column]
                 )
                 take_drive(movers, env, number, row, law, h)
+                has_drives = bool(True)
+                gives_way = gives_way or movers.holds[k] == 0
         if has_drives:
             begin = env * movers.inverse_count + movers.inverse_first[number]
-            for entry in range(begin, begin + movers.dofs[number] * movers.dofs[number]):
-                movers.undriven[entry] = movers.inverse[entry]
+            for entry in range(yielding.shape[0]):
+                movers.yielding[begin + entry] = yielding[entry, column]
+        if gives_way:
             hold_drives(movers, env, number)
         else:
             answer_rows(movers, env, number)

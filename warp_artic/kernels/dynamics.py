@@ -103,12 +103,13 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         dt: wp.float64,
         free: Array,
         held: Array,
+        yielding: Array,
         drives: Array,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
-            hold_solutions(model, state, control, work, free, held, drives, column, slot, has_middle, h)
+            hold_solutions(model, state, control, work, free, held, yielding, drives, column, slot, has_middle, h)
 
     @wp.kernel(**OPTIONS)
     def bounds(

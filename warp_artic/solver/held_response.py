@@ -8,9 +8,9 @@ A row that depends on those before it has nothing left of what it was, and is le
 (`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
-stiff drive answers within the step. A drive with a maximum force may give way and is left out too; what it does to its
-dof is written, for those that find out (`islands.limited_drives`):
+stiff drive answers within the step. One with a maximum force may give way: M_c^-1 without those is written too, and
     f = start - slope v+,   |f| <= most
+of each, for those that find out whether it does (`islands.limited_drives`).
 """
 
 import warp as wp
@@ -50,13 +50,17 @@ def hold_solutions(
     work: WorkArrays,
     free: Array,
     held: Array,
+    yielding: Array,
     drives: Array,
     block: int,
     worker: int,
     has_middle: int,
     h: Real,
 ):
-    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`, and `drives`."""
+    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`.
+
+    Without drives that have a maximum force it is that in `yielding`; their laws are in `drives`.
+    """
     clear_efforts(model, work, worker, real(0.0, h))
     for dof in range(model.dof_count):
         work.effort[dof, worker] = real(0.0, h)
@@ -76,7 +80,7 @@ def hold_solutions(
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
     if model.driven == 1:
-        hold_drives(model, control, work, held, drives, block, worker, has_middle, h)
+        hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
 
 
 @wp.func
@@ -151,17 +155,17 @@ def hold_drives(
     control: ControlArrays,
     work: WorkArrays,
     held: Array,
+    yielding: Array,
     drives: Array,
     block: int,
     worker: int,
     has_middle: int,
     h: Real,
 ):
-    """Take springs and dampers of dofs into the response, and write start, slope and most of each drive."""
+    """Take springs and dampers of dofs into the response, those with a maximum force last, and write their laws."""
     n = model.dof_count
     ahead = real(0.5 * float(has_middle), h) * h
     zero = real(0.0, h)
-    one = real(1.0, h)
     if model.acceleration_drives == 1:
         leave_drives_out(model, control, work, block, worker)
         for row in range(model.row_count):
@@ -170,32 +174,56 @@ def hold_drives(
     for dof in range(model.root_dofs, n):
         item = dof - model.root_dofs
         viscous = model.friction_viscous[item, block]
-        damping = work.damper[dof, worker] - viscous
+        yields = is_finite(largest_drive_force(model, work, item, block, worker))
+        k = where_positive(yields, zero, work.spring[dof, worker])
+        d = where_positive(yields, viscous, work.damper[dof, worker])
+        hold_dof(model, work, held, dof, k, d, block, worker, h)
+    for entry in range(n * n):
+        yielding[entry, block] = held[entry, block]
+    for dof in range(model.root_dofs, n):
+        item = dof - model.root_dofs
+        most = largest_drive_force(model, work, item, block, worker)
+        yields = is_finite(most)
         spring = work.spring[dof, worker]
-        own = held[dof * n + dof, block]
-        moves = where_positive(own, one, zero)
-        inertia = one / where_positive(own, own, one)
-        theta, reach = joint_weights(spring, viscous + damping, inertia, work.free_weight[0, worker], h)
-        resistance = joint_resistance(spring, damping, reach, h)
+        k = where_positive(yields, spring, zero)
+        d = where_positive(yields, work.damper[dof, worker] - model.friction_viscous[item, block], zero)
+        slope, drag = hold_dof(model, work, held, dof, k, d, block, worker, h)
         v = work.v[dof, worker]
         # Positions are those of the middle here, and the step has its drives where it starts.
         bias = work.drive_bias[item, worker] + ahead * spring * v
-        most = model.drive_max_force[item, block]
-        if model.drive_envelopes == 1:
-            most = braking_bound(model, work, item, block, worker)
-        drives[DRIVE_SIZE * dof, block] = bias - (one - theta) * resistance * v
-        drives[DRIVE_SIZE * dof + 1, block] = theta * resistance
+        drives[DRIVE_SIZE * dof, block] = bias - drag * v
+        drives[DRIVE_SIZE * dof + 1, block] = slope
         drives[DRIVE_SIZE * dof + 2, block] = most
-        gives_way = is_finite(most)
-        k = where_positive(gives_way, zero, spring)
-        d = viscous + where_positive(gives_way, zero, damping)
-        theta, reach = joint_weights(k, d, inertia, work.free_weight[0, worker], h)
-        slope = h * theta * joint_resistance(k, d, reach, h)
-        inverse = moves * slope / (one + slope * own)
+
+
+@wp.func
+def largest_drive_force(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
+    """What a drive can resist with."""
+    if model.drive_envelopes == 1:
+        return braking_bound(model, work, item, block, worker)
+    return model.drive_max_force[item, block]
+
+
+@wp.func
+def hold_dof(
+    model: ModelArrays, work: WorkArrays, held: Array, dof: int, k: Real, d: Real, block: int, worker: int, h: Real
+):
+    """Take a spring and damper of a dof into the response; returns slope and drag of `phases.implicit`."""
+    n = model.dof_count
+    one = real(1.0, h)
+    own = held[dof * n + dof, block]
+    moves = where_positive(own, one, real(0.0, h))
+    inertia = one / where_positive(own, own, one)
+    theta, reach = joint_weights(k, d, inertia, work.free_weight[0, worker], h)
+    resistance = joint_resistance(k, d, reach, h)
+    slope = theta * resistance
+    if any_positive(slope):
+        inverse = moves * h * slope / (one + h * slope * own)
         for other in range(n):
             work.u[other, worker] = held[other * n + dof, block] * inverse
             work.vdot[other, worker] = held[dof * n + other, block]
         take_off_product(model, work, held, block, worker)
+    return slope, (one - theta) * resistance
 
 
 @wp.func

@@ -164,10 +164,12 @@ class Exchange:
                 launches.dynamics(group, "bounds", None, self._h, found["rows"], *arrays)
             if self._ahead:
                 self._give_path(part, launches)
-            free, held, drives = (found[name].numbers for name in ("free", "held", "drives"))
+            free, held, yielding, drives = (found[name].numbers for name in ("free", "held", "yielding", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
             if held is not free:
-                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held, drives)
+                launches.dynamics(
+                    group, "held_solutions", control, self._has_middle, self._h, free, held, yielding, drives
+                )
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
         if self._ahead:
@@ -182,7 +184,7 @@ class Exchange:
             inputs += [layout.bodies, layout.movers]
             self._launch(self._of_trees.take_trees, part.mover_columns, inputs)
             if part.has_rows:
-                names = "bounds", "gradients", "drives", "drive_forces"
+                names = "bounds", "gradients", "yielding", "drives", "drive_forces"
                 inputs = [part.tables[name].scalars for name in names]
                 inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
                 self._launch(self._take_rows, part.mover_columns, inputs)

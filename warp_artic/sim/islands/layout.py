@@ -171,7 +171,7 @@ class IslandLayout:
         drives = [int(row.family is DRIVE) for several in rows for row in several]
         own_movers.is_drive = self.upload(drives, int)
         own_movers.holds = self.zeros(count * len(terms), int)
-        own_movers.undriven = self.zeros(count * sum(squares) * any(drives), types.T)
+        own_movers.yielding = self.zeros(count * sum(squares) * any(drives), types.T)
         own_movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
         own_movers.row_term = self.upload(np.cumsum([0, *map(len, terms)]), int)
         own_movers.term_dof = self.upload([dof for own in terms for dof in own] or [0], int)
@@ -266,6 +266,7 @@ class IslandLayout:
             "one": Field.of(np.eye(size).ravel(), columns),
             "free": free,
             "held": Field.zeros(size * size, columns) if holds else free,
+            "yielding": Field.zeros(size * size * tree.is_driven, columns),
             "drives": Field.zeros(DRIVE_SIZE * size, columns),
             "drive_forces": Field.zeros(0, columns),
             "rows": self.upload(rows, int),
