@@ -107,16 +107,60 @@ def test_links_and_joints_agree(tmp_path):
     stage.GetRootLayer().Save()
     wa.write_results(stage, thrown(stage), tmp_path / "baked.usda")
     baked = Usd.Stage.Open(str(tmp_path / "baked.usda"))
-    skeleton = UsdSkel.Skeleton.Get(baked, SKELETON)
-    cache = UsdSkel.Cache()
-    cache.Populate(UsdSkel.Root.Get(baked, "/Character"), Usd.PrimDefaultPredicate)
-    query = cache.GetSkelQuery(skeleton)
     for code in (7.0, 12.0, 18.0):
         xforms = UsdGeom.XformCache(code)
-        J = np.array(query.ComputeJointWorldTransforms(xforms))
+        J = world_joints(baked, code)
         for link in made.links:
             W = np.array(xforms.GetLocalToWorldTransform(baked.GetPrimAtPath(link.path)))
             np.testing.assert_allclose(J[joint_paths().index(link.joint)], W, atol=1e-5)
+
+
+def scaled(stage: Usd.Stage, name: str, factor) -> None:
+    """Give a joint of the walk a scale at each code, by a function of the code."""
+    scales = UsdSkel.Animation.Get(stage, "/Character/Walk").GetScalesAttr()
+    for code in scales.GetTimeSamples():
+        values = list(scales.Get(code))
+        values[NAMES.index(name)] = Gf.Vec3h(factor(code))
+        scales.Set(Vt.Vec3hArray(values), code)
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("thigh_l", lambda code: 1.0 + code / 24.0),
+        ("hips", lambda code: 1.0 - code / 48.0),
+        ("hips", lambda code: 0.01),
+        ("head_end", lambda code: max(0.0, 1.0 - code / 6.0)),
+    ],
+)
+def test_scales_of_the_animation_move_no_link(tmp_path, name, factor):
+    """Joints are at their links whatever scale the animation gives them or those above; scales round to half precision.
+
+    A joint that shrinks to nothing, as things that are put away do, stops no run.
+    """
+    stage = skinned_stage(tmp_path / "character.usda")
+    scaled(stage, name, factor)
+    made = wa.author.ragdoll(stage)
+    stage.GetRootLayer().Save()
+    wa.write_results(stage, thrown(stage), tmp_path / "baked.usda")
+    baked = Usd.Stage.Open(str(tmp_path / "baked.usda"))
+    for code in (0.0, 5.0, 9.0, 11.0):
+        J, start = (world_joints(one, at) for one, at in ((baked, code), (stage, 0.0)))
+        for link in made.links:
+            W = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(baked.GetPrimAtPath(link.path)))
+            own, begin = (matrices[joint_paths().index(link.joint)] for matrices in (J, start))
+            np.testing.assert_allclose(own[3, :3], W[3, :3], atol=1e-5)
+            sizes, before = (np.linalg.norm(one[:3, :3], axis=1) for one in (own, begin))
+            np.testing.assert_allclose(sizes, before, rtol=1e-3)
+            np.testing.assert_allclose(own[:3, :3] / sizes[:, None], W[:3, :3], atol=1e-5)
+
+
+def world_joints(stage: Usd.Stage, code: float) -> np.ndarray:
+    """World matrices of the joints, as UsdSkel has them."""
+    cache = UsdSkel.Cache()
+    cache.Populate(UsdSkel.Root.Get(stage, "/Character"), Usd.PrimDefaultPredicate)
+    query = cache.GetSkelQuery(UsdSkel.Skeleton.Get(stage, SKELETON))
+    return np.array(query.ComputeJointWorldTransforms(UsdGeom.XformCache(code)))
 
 
 def test_joints_without_links_keep_their_animation(tmp_path):

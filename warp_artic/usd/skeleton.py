@@ -80,16 +80,15 @@ class Skeleton:
         """L_j (joints, 4, 4) at a time code: animated, or at rest."""
         return self._matrices(self._query.ComputeJointLocalTransforms(code), code)
 
+    @cached_property
+    def animated(self) -> frozenset[str]:
+        """The joints that its animation moves over time."""
+        codes = self.animation_codes()
+        return frozenset(map(str, self._query.GetAnimQuery().GetJointOrder())) if len(codes) > 1 else frozenset()
+
     def joint_matrices(self, code: float) -> np.ndarray:
         """J_j (joints, 4, 4) at a time code."""
         return self.chained(self.local_matrices(code))
-
-    def local_parts(self, code: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Translations (joints, 3), unit quaternions xyzw (joints, 4) and scales (joints, 3) of L_j at a time code."""
-        parts = UsdSkel.DecomposeTransforms(self._query.ComputeJointLocalTransforms(code))
-        if not parts or len(parts[0]) != len(self.joints):
-            raise StageError(f"{self.path}: a joint matrix at time code {code:g} cannot be decomposed; give it a scale")
-        return np.array(parts[0], float), quaternions_of(parts[1]), np.array(parts[2], float)
 
     def chained(self, local: np.ndarray) -> np.ndarray:
         """J_j (joints, 4, 4) of local matrices."""
@@ -142,12 +141,6 @@ def check_matrices(matrices: np.ndarray, names: tuple[str, ...], where: str) -> 
             raise StageError(f"{where}: the matrix of {name} cannot be inverted: it has no extent along an axis")
         if np.linalg.det(axes) < 0.0:
             raise StageError(f"{where}: the matrix of {name} mirrors; joints must keep left and right")
-
-
-def quaternions_of(values) -> np.ndarray:
-    """Unit quaternions xyzw (n, 4) of a Vt.QuatfArray."""
-    found = np.array([(*one.GetImaginary(), one.GetReal()) for one in values], float).reshape(-1, 4)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 def _skel_root(prim: Usd.Prim) -> Usd.Prim | None:

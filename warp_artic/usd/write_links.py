@@ -95,10 +95,13 @@ def world_matrices(scale: np.ndarray, rotations: np.ndarray, positions: np.ndarr
 
 
 def scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S (F, 3) and R (F, 3, 3) of matrices S R T; a mirrored one has a negative scale in all three."""
+    """S (F, 3) and R (F, 3, 3) of matrices S R T; a mirrored one has a negative scale in all three.
+
+    Where a scale is zero the row of R is zero.
+    """
     A = W[:, :3, :3]
     scale = np.linalg.norm(A, axis=2) * np.where(np.linalg.det(A) < 0.0, -1.0, 1.0)[:, None]
-    return scale, A / scale[:, :, None]
+    return scale, A / np.where(scale == 0.0, 1.0, scale)[:, :, None]
 
 
 def world_scales(prims: Sequence[Usd.Prim], cache: UsdGeom.XformCache) -> np.ndarray:

@@ -5,7 +5,9 @@ without its scale, J of the joint in the space of the skeleton and W_S of that s
 
     J(t) = J(0) W_S(0) W_L(0)^-1 W_L(t) W_S(t)^-1,    local matrix L_j = J_j J_parent(j)^-1.
 
-Joints that move with no link keep the local matrices of the animation that was bound, or of rest; so do blend shapes.
+Its scale, too, stays as it is at the start. Joints that move with no link keep the local matrices of the animation that
+was bound, or of rest; so do blend shapes. J of a parent is that of the numbers that are written, of which scales have
+half precision, so that joints below are where they should be.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from warp_artic.usd import tokens
 from warp_artic.usd.inventory import traverse
 from warp_artic.usd.skeleton import Skeleton
 from warp_artic.usd.time_samples import apply_schema, continuous, over
-from warp_artic.usd.write_links import WorldFrames, quaternions_from, scale_and_rotation, world_matrices
+from warp_artic.usd.write_links import WorldFrames, matrices, quaternions_from, scale_and_rotation, world_matrices
 
 MOTION = "warpArticMotion"
 """The name of an animation below its skeleton."""
+SAME = 1e-6
+"""Relative difference of scales that stay."""
 
 
 def write_skeletons(
@@ -56,26 +60,37 @@ def _local_parts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Translations (F, joints, 3), quaternions xyzw (F, joints, 4) and scales (F, joints, 3) of local matrices."""
     count = len(codes)
-    parts = [skeleton.local_parts(code) for code in codes]
-    T, Q, S = (np.array(own) for own in zip(*parts))
+    source = np.array([skeleton.local_matrices(code) for code in codes])
+    T, Q, S = (np.empty((count, len(skeleton.joints), size)) for size in (3, 4, 3))
+    J = np.empty_like(source)
     to_skeleton = np.broadcast_to(np.linalg.inv(frames.of(skeleton.prim)), (count, 4, 4))
     W_S = np.array(start.GetLocalToWorldTransform(skeleton.prim))
     J_start = skeleton.joint_matrices(start.GetTime().GetValue())
-    J = np.empty((count, len(skeleton.joints), 4, 4))
-    source = np.array([skeleton.local_matrices(code) for code in codes])
     for number, (name, parent) in enumerate(zip(skeleton.joints, skeleton.parents)):
         above = np.broadcast_to(np.eye(4), (count, 4, 4)) if parent < 0 else J[:, parent]
-        if name not in joints:
-            J[:, number] = source[:, number] @ above
-            continue
-        prim = joints[name]
-        W_L = _without_scale(np.array(start.GetLocalToWorldTransform(prim))[None])
-        moved = np.broadcast_to(_without_scale(frames.of(prim)), (count, 4, 4))
-        J[:, number] = J_start[number] @ W_S @ np.linalg.inv(W_L) @ moved @ to_skeleton
-        local = J[:, number] @ np.linalg.inv(above)
-        T[:, number] = local[:, 3, :3]
-        Q[:, number] = quaternions_from(scale_and_rotation(local)[1])
-    return T, continuous(Q), S
+        local = source[:, number]
+        if name in joints:
+            prim = joints[name]
+            W_L = _without_scale(np.array(start.GetLocalToWorldTransform(prim))[None])
+            moved = np.broadcast_to(_without_scale(frames.of(prim)), (count, 4, 4))
+            local = J_start[number] @ W_S @ np.linalg.inv(W_L) @ moved @ to_skeleton @ np.linalg.pinv(above)
+        own = T[:, number], Q[:, number], S[:, number] = _parts(local)
+        J[:, number] = world_matrices(own[2], matrices(own[1]), own[0]) @ above
+    return T, Q, S
+
+
+def _parts(local: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Translations (F, 3), unit quaternions xyzw (F, 4) and scales (F, 3) of matrices, as they are written.
+
+    Where there is no extent along an axis the quaternion is that of before.
+    """
+    scale, R = scale_and_rotation(local)
+    if np.ptp(scale, axis=0).max() <= SAME * np.abs(scale).max():
+        scale[:] = scale[0]
+    Q = quaternions_from(R)
+    for code in np.flatnonzero((scale == 0.0).any(axis=1)):
+        Q[code] = Q[code - 1] if code else (0.0, 0.0, 0.0, 1.0)
+    return local[:, 3, :3].astype(np.float32), continuous(Q), scale.astype(np.float16).astype(float)
 
 
 def _without_scale(W: np.ndarray) -> np.ndarray:
