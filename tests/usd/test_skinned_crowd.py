@@ -5,7 +5,7 @@ import pstats
 
 import numpy as np
 import pytest
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdSkel
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdSkel
 
 import warp_artic as wa
 from tests.usd.skinned import skinned_stage
@@ -73,6 +73,37 @@ def test_a_hundred_characters(folder, tmp_path, monkeypatch, instanceable):
         offset = (3.0 * (number % 10), 0.0, number // 10)
         found = skinned_points(baked, 1.0, f"/Crowd/copy_{number}/Character")
         np.testing.assert_allclose(found, first + offset, atol=2e-5)
+
+
+@pytest.mark.parametrize("how", ["offset", "binding above"])
+def test_copies_with_other_animations_are_read_themselves(folder, how):
+    """One that is animated later, or whose animation is bound above it, follows its own animation."""
+    asset = Usd.Stage.Open(str(folder / "asset.usda"))
+    if how != "offset":
+        asset = Usd.Stage.Open(asset.Flatten())
+        asset.GetPrimAtPath("/Character").SetTypeName("Xform")
+        asset.GetPrimAtPath("/Character/Skeleton").RemoveProperty("skel:animationSource")
+    source = asset.GetRootLayer().identifier
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(24.0)
+    for number in range(3):
+        path = f"/Crowd/copy_{number}"
+        holder = UsdSkel.Root.Define(stage, path).GetPrim()
+        offset = Sdf.LayerOffset(8.0 if number == 2 else 0.0)
+        own = offset if how == "offset" else Sdf.LayerOffset()
+        stage.DefinePrim(f"{path}/Character").GetReferences().AddReference(source, "/Character", own)
+        if how != "offset":
+            stage.DefinePrim(f"{path}/Walk").GetReferences().AddReference(source, "/Character/Walk", offset)
+            UsdSkel.BindingAPI.Apply(holder).CreateAnimationSourceRel().SetTargets([f"{path}/Walk"])
+    targets = []
+    for tree in wa.read_stage(stage).articulations:
+        drives = [dof.drive for dof in tree.dofs]
+        targets.append([[one.position_track.at(time) for one in drives] for time in (0.75, 0.75 - 8.0 / 24.0)])
+    (first, first_before), (second, _), (third, _) = np.array(targets)
+    assert np.array_equal(first, second)
+    np.testing.assert_allclose(third, first_before, atol=1e-6)
+    assert abs(third - first).max() > 0.1
 
 
 def test_the_cost_is_linear(folder, tmp_path):

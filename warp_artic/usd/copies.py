@@ -152,7 +152,9 @@ def find_families(prims: list[Usd.Prim]) -> list[Family]:
     """The outermost prims that are composed of the same specs as others."""
     stacks = [prim.GetPrimStack() for prim in prims]
     numbers: dict[tuple, int] = {}
-    contents = [numbers.setdefault((prim.GetName(), *stack), len(numbers)) for prim, stack in zip(prims, stacks)]
+    contents = [
+        numbers.setdefault((prim.GetName(), *stack, *_times(prim)), len(numbers)) for prim, stack in zip(prims, stacks)
+    ]
     places: dict[Sdf.PrimSpec, bool] = {}
     alike: dict[tuple, list[int]] = {}
     for number, (prim, stack) in enumerate(zip(prims, stacks)):
@@ -183,6 +185,13 @@ def find_families(prims: list[Usd.Prim]) -> list[Family]:
     return [Family(tuple(roots), sizes[first]) for first, roots in found.items() if len(roots) > 1]
 
 
+def _times(prim: Usd.Prim) -> tuple:
+    """How the times of each spec of an animation become those of the stage; all else in a copy stays."""
+    if prim.GetTypeName() != "SkelAnimation":
+        return ()
+    return tuple((offset.offset, offset.scale) for _, offset in prim.GetPrimStackWithLayerOffsets())
+
+
 def _places(spec: Sdf.PrimSpec, known: dict[Sdf.PrimSpec, bool]) -> bool:
     """Whether a spec says no more of its prim than what it is made of and where it is."""
     if spec not in known:
@@ -204,7 +213,7 @@ def _is_under_nothing(prim: Usd.Prim, known: dict[Usd.Prim, bool]) -> bool:
         passes_on = (
             prim.GetTypeName() == "PointInstancer"
             or not schemas.isdisjoint((tokens.RIGID_BODY, *tokens.ARTICULATION_ROOTS))
-            or any(name.startswith(BINDING) for name in prim.GetAuthoredPropertyNames())
+            or any(name.startswith((BINDING, "skel:")) for name in prim.GetAuthoredPropertyNames())
             or prim.HasAuthoredMetadata("clips")
         )
         known[prim] = not passes_on and _is_under_nothing(prim.GetParent(), known)
