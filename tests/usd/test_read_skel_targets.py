@@ -91,6 +91,45 @@ def test_targets_go_on_beyond_half_a_turn():
     assert np.linalg.norm(vectors[-1]) == pytest.approx(4.0 * math.pi, rel=1e-5)
 
 
+def test_joints_are_to_rest_beyond_the_animation():
+    """Drives ask for no velocity before it begins and after it ends, where their targets stay."""
+    stage, _ = followed()
+    stage.SetStartTimeCode(-12.0)
+    stage.GetPrimAtPath("/Character/Walk").GetAttribute("rotations").ClearAtTime(24.0)
+    stage.GetPrimAtPath("/Character/Walk").GetAttribute("translations").ClearAtTime(24.0)
+    stage.GetPrimAtPath("/Character/Walk").GetAttribute("scales").ClearAtTime(24.0)
+    (tree,) = wa.read_stage(stage).articulations
+    ends = np.array([[dof.drive.velocity_track.at(code / RATE) for code in (12.0, 35.0)] for dof in tree.dofs])
+    assert abs(ends).max(axis=0).min() > 0.5
+    for dof in tree.dofs:
+        assert [dof.drive.velocity_track.at(code / RATE) for code in (0.0, 11.99, 35.01, 90.0)] == [0.0] * 4
+        assert dof.velocity == 0.0
+
+
+def test_keys_far_apart_are_followed_where_time_codes_are_seconds():
+    """Between two keys a second apart targets turn as USD turns quaternions."""
+    stage = skinned_stage()
+    stage.SetTimeCodesPerSecond(1.0)
+    walk = stage.GetPrimAtPath("/Character/Walk")
+    for attribute, own in zip(("translations", "rotations", "scales"), ("Translations", "Rotations", "Scales")):
+        walk.GetAttribute(attribute).Clear()
+        for code, axis, angle in ((0.0, (1, 0, 1), 50.0), (1.0, (0, 1, -1), 120.0)):
+            matrices = Vt.Matrix4dArray(local_matrices({"thigh_l": (axis, angle)}))
+            parts = dict(zip(("Translations", "Rotations", "Scales"), UsdSkel.DecomposeTransforms(matrices)))
+            walk.GetAttribute(attribute).Set(parts[own], code)
+    made = wa.author.ragdoll(stage, follow=20.0)
+    numbers = {link.path: joint_paths().index(link.joint) for link in made.links}
+    (tree,) = wa.read_stage(stage).articulations
+    for code in (0.27, 0.5, 0.81):
+        R = joint_rotations(stage, code)
+        for joint in tree.joints:
+            R_P, R_C = (R[numbers[tree.links[one].path]] for one in (joint.parent, joint.child))
+            R_FM = joint.parent_frame.rotation.T @ R_P.T @ R_C @ joint.child_frame.rotation
+            target = [dof.drive.position_track.at(code) for dof in joint.dofs]
+            found = matrix_from_quaternion(quaternion_from_rotation_vector(target))
+            assert angle_between(found, R_FM) < 0.2
+
+
 def test_continuous_vectors():
     """The same rotations, near each other, through zero and through whole turns."""
     axis = np.array([0.6, 0.0, 0.8])

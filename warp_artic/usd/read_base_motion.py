@@ -23,7 +23,8 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
     codes = sorted({code for op in ops for code in value_codes(op, attributes)})
     if len(codes) < 2:
         return None
-    count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], attributes, prim.GetPath()))
+    rate = codes_per_second(prim.GetStage())
+    count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], rate, attributes, prim.GetPath()))
     codes = np.linspace(codes[0], codes[-1], count + 1)
     matrices = [UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes]
     A = np.array(matrices).transpose(0, 2, 1)
@@ -35,7 +36,6 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
         return None
     if np.ptp(A, axis=0).max() <= ROUNDING * np.abs(A).max():
         return None
-    rate = codes_per_second(prim.GetStage())
     start = (codes[0] - attributes.time.GetValue()) / rate
     return BaseMotion(str(prim.GetPath()), float(start), float(codes[1] - codes[0]) / rate, tuple(poses))
 

@@ -76,7 +76,7 @@ class HandOverReader:
         if math.isinf(last):
             last = max(begin, stage.GetEndTimeCode(), spans[-1][0])
         last = max(last, first) + 1.0  # the animation goes on behind the end, where it has a velocity
-        count = math.ceil((last - first) / step_between(first, last, attributes, tree.path))
+        count = math.ceil((last - first) / step_between(first, last, rate, attributes, tree.path))
         codes = np.linspace(first, last, count + 1)
         interval = float(codes[1] - codes[0]) / rate
         try:
@@ -115,9 +115,8 @@ class HandOverReader:
         if joint is None:
             matrices = np.array([UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes])
         else:
-            skeleton = Skeleton(prim.GetStage().GetPrimAtPath(joint.skeleton))
-            number = skeleton.joints.index(joint.joint)
-            placed = [_placed(skeleton, number, code) for code in (begin, *codes)]
+            number = joint.skeleton.joints.index(joint.joint)
+            placed = [_placed(joint.skeleton, number, code) for code in (begin, *codes)]
             matrices = W @ np.linalg.inv(placed[0]) @ np.array(placed[1:])
         A = matrices.transpose(0, 2, 1).copy()
         A[:, :3] *= self.attributes.units.meters

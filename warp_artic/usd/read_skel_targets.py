@@ -11,6 +11,7 @@ are the angles and their rates. Velocities are means of the differences on both 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,14 +21,13 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.relative_motion import positions_of
 from warp_artic.description.track import Track
-from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.ragdoll_plan import link_frames
 from warp_artic.usd.read_skel_joints import SkelJoint
-from warp_artic.usd.read_track import MOST_CODES, codes_per_second
+from warp_artic.usd.read_track import codes_per_second, step_between
 from warp_artic.usd.skeleton import Skeleton
 
 NO_TURN = 1e-4
@@ -42,7 +42,7 @@ class SkelTargets:
     ):
         self._joints = joints
         self._inventory, self._attributes, self._placements = inventory, attributes, placements
-        self._clips: dict[str, _Clip | None] = {}
+        self._clips: dict[Skeleton, _Clip | None] = {}
 
     def followed(self, tree: Articulation) -> Articulation:
         """The articulation, whose joints have the targets of the animation where their child link follows it."""
@@ -66,9 +66,10 @@ class SkelTargets:
             text = f"has no effect: the other body of {joint.path} moves with no joint of the same skeleton"
             report.warn("skel-joint", where, text)
             return joint
-        clip = self._clip(self._joints[child].skeleton)
+        skeleton = self._joints[child].skeleton
+        clip = self._clip(skeleton)
         if clip is None:
-            text = f"has no effect: {self._joints[child].skeleton} has no animation with time samples"
+            text = f"has no effect: {skeleton.path} has no animation with time samples"
             report.warn("skel-joint", where, text)
             return joint
         R_WP, R_WC = (self._rotation(path) for path in (parent, child))
@@ -92,32 +93,22 @@ class SkelTargets:
         prim = self._inventory.bodies.get(path) or self._inventory.held[path]
         return self._placements.of(prim).pose.rotation
 
-    def _clip(self, path: str) -> _Clip | None:
-        if path not in self._clips:
-            self._clips[path] = self._read_clip(path)
-        return self._clips[path]
+    def _clip(self, skeleton: Skeleton) -> _Clip | None:
+        if skeleton not in self._clips:
+            self._clips[skeleton] = self._read_clip(skeleton)
+        return self._clips[skeleton]
 
-    def _read_clip(self, path: str) -> _Clip | None:
-        attributes = self._attributes
-        stage = next(iter(self._inventory.bodies.values())).GetStage()
-        prim = stage.GetPrimAtPath(path)
-        try:
-            skeleton = Skeleton(prim)
-            codes = skeleton.animation_codes()
-            if len(codes) < 2 or codes[-1] - codes[0] > MOST_CODES:
-                return None
-            start = attributes.time.GetValue()
-            # Between samples USD turns quaternions on the shortest way, a run its targets by components.
-            codes = sorted({*codes, *np.arange(codes[0], codes[-1], 1.0).tolist()})
-            R, _ = link_frames(np.array([skeleton.joint_matrices(code) for code in (start, *codes)]))
-        except StageError as error:
-            attributes.report.error("skel-joint", path, str(error).removeprefix(f"{path}: "))
+    def _read_clip(self, skeleton: Skeleton) -> _Clip | None:
+        codes = skeleton.animation_codes()
+        placement = self._placements.of(skeleton.prim)
+        if len(codes) < 2 or placement is None:
             return None
-        placement = self._placements.of(prim)
-        if placement is None:
-            return None
-        times = (np.array(codes) - start) / codes_per_second(stage)
-        return _Clip(skeleton.joints, times, placement.pose.rotation, R)
+        start, rate = self._attributes.time.GetValue(), codes_per_second(skeleton.prim.GetStage())
+        # Between samples USD turns quaternions on the shortest way, a run its targets by components.
+        step = 4.0 * step_between(codes[0], codes[-1], rate, self._attributes, skeleton.path)
+        codes = sorted({*codes, *np.arange(codes[0], codes[-1], step).tolist()})
+        R, _ = link_frames(np.array([skeleton.joint_matrices(code) for code in (start, *codes)]))
+        return _Clip(skeleton.joints, (np.array(codes) - start) / rate, placement.pose.rotation, R)
 
 
 class _Clip:
@@ -159,7 +150,10 @@ def _with_targets(joint: Joint, R_FM: np.ndarray, times: np.ndarray) -> Joint:
 
 def _follow(dof: Dof, times: np.ndarray, angles: np.ndarray, rates: np.ndarray) -> Dof:
     """A dof whose drive, if it has one, follows angles and rates."""
-    place, speed = (Track(times=tuple(times.tolist()), values=tuple(values.tolist())) for values in (angles, rates))
+    place = Track(times=tuple(times.tolist()), values=tuple(angles.tolist()))
+    # Before its first sample and after its last one an animation is at rest.
+    ends = math.nextafter(place.times[0], -math.inf), math.nextafter(place.times[-1], math.inf)
+    speed = Track(times=(ends[0], *place.times, ends[1]), values=(0.0, *rates.tolist(), 0.0))
     starts = times[0] <= 0.0 < times[-1] and dof.velocity == 0.0
     dof = replace(dof, velocity=speed.at(0.0)) if starts else dof
     if dof.drive is None:

@@ -20,11 +20,15 @@ MOST_CODES = 1_000_000
 """At how many time codes what moves over time is read at most."""
 
 
-def step_between(first: float, last: float, attributes: Attributes, path: object) -> float:
-    """How far apart to read what is not linear between time codes; an error is reported where there are too many."""
-    if last - first <= MOST_CODES * SPLINE_STEP:
-        return SPLINE_STEP
-    most = MOST_CODES * SPLINE_STEP
+def step_between(first: float, last: float, rate: float, attributes: Attributes, path: object) -> float:
+    """How far apart to read what is not linear between time codes; an error is reported where there are too many.
+
+    With a rate below 24 time codes a second, as where they are seconds, it is a whole part of `SPLINE_STEP`.
+    """
+    step = SPLINE_STEP / max(math.ceil(24.0 / rate), 1)
+    if last - first <= MOST_CODES * step:
+        return step
+    most = MOST_CODES * step
     text = f"changes from time code {first:g} to {last:g}; at most {most:.0f} time codes can be followed"
     attributes.report.error("stage-time", path, text)
     return last - first
@@ -84,7 +88,8 @@ def track_codes(varying: Sequence[Usd.Attribute], attributes: Attributes) -> lis
     codes = sorted({code for own in found for code in own})
     if len(codes) < 2:
         return []
-    step = step_between(codes[0], codes[-1], attributes, varying[0].GetPath())
+    rate = codes_per_second(varying[0].GetStage())
+    step = step_between(codes[0], codes[-1], rate, attributes, varying[0].GetPath())
     return sorted({*codes, *np.arange(codes[0], codes[-1], step).tolist()})
 
 
@@ -95,5 +100,6 @@ def value_codes(attribute: Usd.Attribute, attributes: Attributes) -> list[float]
     start, end = attributes.time.GetValue(), attribute.GetStage().GetEndTimeCode()
     knots = [float(code) for code in attribute.GetSpline().GetKnots().keys()]
     first, last = min(start, *knots), max(end, start, *knots)
-    step = step_between(first, last, attributes, attribute.GetPath())
+    rate = codes_per_second(attribute.GetStage())
+    step = step_between(first, last, rate, attributes, attribute.GetPath())
     return sorted({*knots, last, *np.arange(first, last, step).tolist()})
