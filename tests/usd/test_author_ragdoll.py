@@ -7,7 +7,7 @@ import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdSkel, Vt
 
 import warp_artic as wa
-from tests.usd.skinned import BONES, character, joint_paths, skinned_stage
+from tests.usd.skinned import BONES, NAMES, character, joint_paths, skinned_stage
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.start_pose import start_poses
 from warp_artic.usd.ragdoll_joints import twist_and_swing
@@ -134,6 +134,29 @@ def test_limits_are_the_range_and_a_margin():
         np.testing.assert_allclose(np.array(child.limits)[:, 1], np.max(found, axis=0) + 7.0, atol=1e-3)
 
 
+@pytest.mark.parametrize("kept", [("thigh_l", "shin_l", "thigh_twist_l"), ()])
+def test_joints_that_the_animation_lacks_have_the_limits_of_none(kept):
+    """An animation of some joints, or of blend shapes alone, says nothing of the others."""
+    stage, bare = skinned_stage(), skinned_stage(clip=False)
+    walk = UsdSkel.Animation.Get(stage, "/Character/Walk")
+    places = [NAMES.index(name) for name in kept]
+    walk.GetJointsAttr().Set([joint_paths()[place] for place in places])
+    for attribute in (walk.GetTranslationsAttr(), walk.GetRotationsAttr(), walk.GetScalesAttr()):
+        for code in attribute.GetTimeSamples():
+            values = attribute.Get(code)
+            attribute.Set(type(values)([values[place] for place in places]), code)
+    walk.CreateBlendShapesAttr(["smile"])
+    for code in (0.0, 24.0):
+        walk.CreateBlendShapeWeightsAttr().Set([code / 24.0], code)
+    made, expected = wa.author.ragdoll(stage), wa.author.ragdoll(bare)
+    assert made.has_clip == bool(kept)
+    for link, other in zip(made.links, expected.links):
+        if link.joint.rpartition("/")[2] not in kept:
+            np.testing.assert_allclose(link.limits, other.limits, atol=1e-4)
+        else:
+            assert max(high - low for low, high in link.limits) == pytest.approx(80.0, abs=20.0)
+
+
 def test_joints_are_at_zero_in_the_bind_pose():
     """Without animation the character stands as it is bound."""
     stage = skinned_stage(clip=False)
@@ -150,6 +173,19 @@ def test_more_joints_are_merged_by_name():
     assert "no joint of /Character/Skeleton is called tail" in errors_of(
         wa.author.ragdoll, skinned_stage(), merge=["tail"]
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_link"),
+    [("LeafLeftLegRoll1", False), ("roll_l", False), ("leg_roll", False), ("LegTWIST", False), ("Scroll", True)],
+)
+def test_twist_joints_are_known_by_their_names(name, is_link):
+    """As programs write them; a word that has another in it is no such name."""
+    stage = skinned_stage(clip=False)
+    joints = [path.replace("shin_l", name) for path in joint_paths()]
+    UsdSkel.Skeleton.Get(stage, SKELETON).GetJointsAttr().Set(joints)
+    links = [link.joint.rpartition("/")[2] for link in wa.author.ragdoll(stage).links]
+    assert (name in links) == is_link and "shin_r" in links
 
 
 def test_a_root_without_skin_is_left_to_the_animation():
@@ -306,3 +342,33 @@ def test_a_body_that_moves_no_joint_is_an_error():
         [Sdf.Path("/Character")]
     )
     assert "leads to /Character, must lead to one Skeleton" in errors_of(wa.read_stage, stage)
+
+
+def not_a_root(stage):
+    stage.GetPrimAtPath("/Character").SetTypeName("Xform")
+
+
+def no_rest(stage):
+    stage.GetPrimAtPath("/Character/Skeleton").GetAttribute("restTransforms").Clear()
+    stage.RemovePrim("/Character/Walk")
+
+
+def no_number(stage):
+    rotations = UsdSkel.Animation.Get(stage, "/Character/Walk").GetRotationsAttr()
+    rotations.Set(Vt.QuatfArray([Gf.Quatf(math.nan)] * 9), 3.0)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (not_a_root, "is below no SkelRoot"),
+        (no_rest, "has no joint matrices at time code 0: author restTransforms"),
+        (no_number, "a joint matrix at time code 3 is not finite"),
+    ],
+)
+def test_a_skeleton_that_no_animation_can_be_written_for_is_an_error(spoil, sentence):
+    """It is found when the stage is read, not when a run is written."""
+    stage = skinned_stage()
+    wa.author.ragdoll(stage)
+    spoil(stage)
+    assert f"/Character/Skeleton: {sentence}" in errors_of(wa.read_stage, stage)

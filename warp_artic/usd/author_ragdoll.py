@@ -59,7 +59,7 @@ class Ragdoll:
     free: tuple[str, ...]
     """Joints of the skeleton above the root link, which the animation alone moves."""
     has_clip: bool
-    """Whether limits are from an animation."""
+    """Whether limits are from an animation, of the joints that it has."""
 
     @property
     def mass(self) -> float:
@@ -82,8 +82,8 @@ def ragdoll(
 
     A link has the frame of its joint, a capsule with the volume and the length of what of the skin moves with it, and
     the mass of that volume. Joints are where the bind transforms have them, free to turn within limits: those of the
-    animation that is bound, and a margin; 30 degrees of twist and 45 of swing where none is. Twist joints, and those
-    whose skin has no volume, as at the ends of limbs, move with the link above.
+    animation that is bound, and a margin; 30 degrees of twist and 45 of swing of joints that it does not move. Twist
+    joints, and those whose skin has no volume, as at the ends of limbs, move with the link above.
 
     Args:
         stage: Is written to in its edit target.
@@ -117,7 +117,7 @@ def ragdoll(
         None if link.parent < 0 else joint_frames(source, plan.links[link.parent], link, J) for link in plan.links
     ]
     codes = sorted({code, *source.animation_codes()})
-    limits = _limits(ranges_of(source, plan, frames, codes), margin, source.animation is not None)
+    limits = _limits(ranges_of(source, plan, frames, codes), margin, _turned(source, plan))
     if density is None:
         meters, kilograms = UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage)
         density = DENSITY * meters**3 / kilograms
@@ -145,7 +145,7 @@ def ragdoll(
         for link, name, mass, turns in zip(plan.links, names, masses, limits)
     )
     free = tuple(source.joints[joint] for joint in plan.free)
-    return Ragdoll(str(place), source.path, made, free, source.animation is not None)
+    return Ragdoll(str(place), source.path, made, free, bool(source.animated))
 
 
 def _free_place(stage: Usd.Stage, skeleton: Usd.Prim, path: str | Sdf.Path | None) -> Sdf.Path:
@@ -199,15 +199,28 @@ def _start_poses(plan: Plan, frames: list[JointFrames | None], J: np.ndarray) ->
     return poses
 
 
-def _limits(ranges: list[np.ndarray | None], margin: float, has_clip: bool) -> list[tuple | None]:
+def _turned(skeleton: Skeleton, plan: Plan) -> list[bool]:
+    """Whether the animation has the joint of each link, or one between it and that of the link above."""
+    found = []
+    for link in plan.links:
+        joint, above = link.joint, plan.links[link.parent].joint if link.parent >= 0 else -1
+        between = []
+        while joint != above and joint >= 0:
+            between.append(skeleton.joints[joint])
+            joint = skeleton.parents[joint]
+        found.append(not skeleton.animated.isdisjoint(between))
+    return found
+
+
+def _limits(ranges: list[np.ndarray | None], margin: float, turned: list[bool]) -> list[tuple | None]:
     """Lower and upper limits of twist and both swings [degrees]."""
     found: list[tuple | None] = []
-    for own in ranges:
+    for own, is_turned in zip(ranges, turned):
         if own is None:
             found.append(None)
             continue
         low, high = np.degrees(own)
-        if not has_clip:
+        if not is_turned:
             most = np.array([TWIST, SWING, SWING])
             low, high = np.minimum(low, -most), np.maximum(high, most)
         else:

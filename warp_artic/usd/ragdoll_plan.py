@@ -18,7 +18,7 @@ from warp_artic.usd.placement import nearest_rotation
 from warp_artic.usd.skeleton import Skeleton, check_matrices
 from warp_artic.usd.skin_parts import Part, Skin, part_of, volume_of
 
-TWIST = re.compile(r"(?i)twist|(?<![a-z])roll")
+TWIST = re.compile(r"(?i:twist)|(?<![A-Za-z])(?i:roll)|(?<=[a-z])Roll")
 """What the name of a joint has that turns skin about the axis of a limb."""
 LEAST_SHARE = 1e-4
 """Weight of a joint, by the sum of all, below which it has no skin."""
