@@ -9,8 +9,9 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdSkel, Vt
 import warp_artic as wa
 from tests.usd.skinned import BONES, NAMES, character, joint_paths, skinned_stage
 from warp_artic.description.diagnostic import Severity
+from warp_artic.description.limited_positions import twist_and_swing
+from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.description.start_pose import start_poses
-from warp_artic.usd.ragdoll_joints import twist_and_swing
 from warp_artic.usd.skin_parts import capsule_radius
 
 SKELETON = "/Character/Skeleton"
@@ -129,7 +130,7 @@ def test_limits_are_the_range_and_a_margin():
         for matrices in J:
             R_P, R_C = (matrices[number][:3, :3].T for number in numbers)
             R_FM = joint.parent_frame.rotation.T @ R_P.T @ R_C @ joint.child_frame.rotation
-            found.append(np.degrees(twist_and_swing(R_FM)))
+            found.append(np.degrees(twist_and_swing(quaternion_from_matrix(R_FM))))
         np.testing.assert_allclose(np.array(child.limits)[:, 0], np.min(found, axis=0) - 7.0, atol=1e-3)
         np.testing.assert_allclose(np.array(child.limits)[:, 1], np.max(found, axis=0) + 7.0, atol=1e-3)
 

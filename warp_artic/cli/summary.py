@@ -11,6 +11,7 @@ from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
 from warp_artic.looking.energy_balance import unexplained_gain
+from warp_artic.looking.limit_excess import limit_excesses
 from warp_artic.sim.record.recording import OTHER_MEASURES, Recording
 
 SHOWN = 3
@@ -155,20 +156,14 @@ def _energy(recording: Recording) -> str:
 
 def _limits(scene: Scene, recording: Recording) -> str:
     """The worst violation of a joint limit."""
-    dofs = {dof.name: dof for tree in scene.articulations for dof in tree.dofs if dof.limit is not None}
-    worst, where = 0.0, None
-    for column, name in enumerate(recording.joint_names):
-        if name in dofs:
-            limit, q = dofs[name].limit, recording.joint_position[:, :, column].astype(float)
-            excess = float(np.maximum(limit.lower - q, q - limit.upper).max())
-            if excess > worst:
-                worst, where = excess, dofs[name]
-    if not dofs:
+    found = [(one, float(one.values.max())) for one in limit_excesses(scene, recording)]
+    if not found:
         return "no joint has any"
-    if where is None:
-        return "the only one holds" if len(dofs) == 1 else f"all {len(dofs)} hold"
-    amount = f"{worst:.3g} m" if where.axis.is_linear else f"{math.degrees(worst):.3g} deg"
-    return f"worst violation {amount} at {where.name}"
+    worst, excess = max(found, key=lambda entry: entry[1])
+    if not excess > 0.0:
+        return "the only one holds" if len(found) == 1 else f"all {len(found)} hold"
+    amount = f"{excess:.3g} m" if worst.is_linear else f"{math.degrees(excess):.3g} deg"
+    return f"worst violation {amount} at {worst.name}"
 
 
 def _forces(scene: Scene, recording: Recording) -> list[tuple[str, str]]:

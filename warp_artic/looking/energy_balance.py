@@ -6,7 +6,7 @@ rises by above what it was before is made by the steps:
     gain = max over t of (min of E in the SWING records from t on - min of E up to t)
 so that what a step misjudges of a fast swing, and has right again after it, does not count. It cannot be told where
 motors, inputs, tendons, mimic joints, moving bases, gravity over time, elastic bodies or springs on rotation vectors
-act.
+act, and where an animation moves bodies at times.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def unexplained_gain(scene: Scene, recording: Recording) -> Gain | None:
 
 def can_be_told(scene: Scene) -> bool:
     """Whether nothing that acts in a scene can give energy, but springs whose energy is known."""
-    if scene.elastic_bodies or scene.mesh_tendons or scene.gravity_tracks:
+    if scene.elastic_bodies or scene.mesh_tendons or scene.gravity_tracks or scene.hand_overs:
         return False
     return all(map(_keeps, scene.articulations))
 

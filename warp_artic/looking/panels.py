@@ -101,7 +101,11 @@ def _panels(scene: Scene | None, recording: Recording, rows: np.ndarray, environ
 
 def _joints(scene: Scene | None, recording: Recording, of, time: np.ndarray, run: int) -> Iterator[Panel]:
     """Positions against limits and targets, and efforts in parts."""
-    dofs = {dof.name: dof for tree in scene.articulations for dof in tree.dofs} if scene is not None else {}
+    trees = scene.articulations if scene is not None else ()
+    dofs = {dof.name: dof for tree in trees for dof in tree.dofs}
+    # Limits of three rotations bound a twist and swings, not positions.
+    balls = [joint.rotations for tree in trees for joint in tree.joints if len(joint.rotations) == 3]
+    swung = {dof.name for rotations in balls for dof in rotations}
     positions, velocities = of("joint_position"), of("joint_velocity")
     parts = {name: of(name) for name in PARTS}
     for column, name in enumerate(recording.joint_names):
@@ -109,7 +113,7 @@ def _joints(scene: Scene | None, recording: Recording, of, time: np.ndarray, run
         is_linear = dof is not None and dof.axis.is_linear
         scale, unit = (1.0, "m") if is_linear else (180.0 / math.pi, "deg")
         panel = Panel("Joints", f"{name}  position", unit)
-        if dof is not None and dof.limit is not None:
+        if dof is not None and dof.limit is not None and name not in swung:
             panel.lower, panel.upper = scale * dof.limit.lower, scale * dof.limit.upper
         panel.lines.append(Line("position", scale * positions[:, column], run))
         target = _target(dof, time)

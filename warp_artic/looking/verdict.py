@@ -10,6 +10,7 @@ import numpy as np
 from warp_artic.description.joint import Dof
 from warp_artic.description.scene import Scene
 from warp_artic.looking.energy_balance import SHARE, can_be_told, unexplained_gain
+from warp_artic.looking.limit_excess import limit_excesses
 from warp_artic.sim.record.recording import SHAPES, Recording
 
 LIMIT, MIMIC, GAP, ANGLE, OVERLAP = 1e-3, 1e-3, 1e-4, 1e-3, 1e-3
@@ -53,7 +54,7 @@ def _findings(scene: Scene | None, recording: Recording) -> Iterator[Finding | N
     yield Finding("numbers that are not finite", lost, 0)
     if scene is not None:
         dofs = {dof.name: dof for tree in scene.articulations for dof in tree.dofs}
-        yield _limits(dofs, recording)
+        yield _limits(scene, recording)
         yield _speeds(dofs, recording)
         yield _efforts(dofs, recording)
         yield _mimics(scene, recording)
@@ -80,18 +81,13 @@ def _worst(
     return Finding(what, found, allowed, unit, where, when)
 
 
-def _limits(dofs: dict[str, Dof], recording: Recording) -> Finding | None:
-    columns = [
-        column
-        for column, name in enumerate(recording.joint_names)
-        if name in dofs and (limit := dofs[name].limit) is not None and not limit.is_soft
-    ]
-    limits = [dofs[recording.joint_names[column]].limit for column in columns]
-    q = recording.joint_position[:, :, columns].astype(float)
-    low, high = np.array([one.lower for one in limits]), np.array([one.upper for one in limits])
-    names = [recording.joint_names[column] for column in columns]
-    units = ["m" if dofs[name].axis.is_linear else "rad" for name in names]
-    return _worst("passed a hard joint limit", np.maximum(low - q, q - high), names, LIMIT, units, recording.time)
+def _limits(scene: Scene, recording: Recording) -> Finding | None:
+    found = [one for one in limit_excesses(scene, recording) if not one.is_soft]
+    if not found:
+        return None
+    excess = np.stack([one.values for one in found], axis=-1)
+    units = ["m" if one.is_linear else "rad" for one in found]
+    return _worst("passed a hard joint limit", excess, [one.name for one in found], LIMIT, units, recording.time)
 
 
 def _speeds(dofs: dict[str, Dof], recording: Recording) -> Finding | None:

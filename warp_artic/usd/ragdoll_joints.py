@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warp_artic.description.limited_positions import twist_and_swing
 from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.usd.ragdoll_plan import Plan, PlannedLink, link_frames
 from warp_artic.usd.skeleton import Skeleton
@@ -54,21 +55,6 @@ def relative_rotation(frames: JointFrames, R_WP: np.ndarray, R_WC: np.ndarray) -
     return frames.R_PF.T @ R_WP.T @ R_WC @ frames.R_CM
 
 
-def twist_and_swing(R_FM: np.ndarray) -> np.ndarray:
-    """t, s_y and s_z [rad], shape (3), of a rotation (3, 3)."""
-    x, y, z, w = quaternion_from_matrix(R_FM)
-    length = np.hypot(w, x)
-    twist = 2.0 * np.arctan2(x, w)
-    if length < 1e-12:  # half a turn of swing, about which twist means nothing
-        return np.array([0.0, np.pi * y, np.pi * z])
-    # Of q = (0, a, b, c) (x, 0, 0, w) / length:  c = length, and the rest by the inverse twist.
-    swing = np.array([y * w - z * x, z * w + y * x]) / length
-    sine = np.hypot(*swing)
-    angle = 2.0 * np.arctan2(sine, length)
-    turn = angle / sine if sine > 1e-12 else 2.0
-    return np.array([np.remainder(twist + np.pi, 2.0 * np.pi) - np.pi, *(turn * swing)])
-
-
 def ranges_of(
     skeleton: Skeleton, plan: Plan, frames: list[JointFrames | None], codes: list[float]
 ) -> list[np.ndarray | None]:
@@ -79,5 +65,5 @@ def ranges_of(
         for link, own, rows in zip(plan.links, frames, found):
             if own is not None:
                 R_FM = relative_rotation(own, R[plan.links[link.parent].joint], R[link.joint])
-                rows.append(twist_and_swing(R_FM))
+                rows.append(twist_and_swing(quaternion_from_matrix(R_FM)))
     return [np.array([np.min(rows, axis=0), np.max(rows, axis=0)]) if rows else None for rows in found]
