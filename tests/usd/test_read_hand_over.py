@@ -10,6 +10,8 @@ import warp_artic as wa
 from tests.usd.skinned import NAMES, RATE, bind_matrices, joint_paths, skinned_stage
 from tests.usd.test_write_skeletons import MERGED, SKELETON, skinned_points
 from warp_artic.description.pose import rotation_vector_from_matrix
+from warp_artic.looking.energy_balance import can_be_told
+from warp_artic.looking.verdict import verdict
 
 SETTINGS = wa.SolverSettings(dt=1 / 240, precision="float64", variant="scalar")
 FALL, RISE = 9.0, 16.0
@@ -64,6 +66,25 @@ def test_bodies_are_where_they_are_animated_until_they_fall(fallen):
     assert max(distances(stage, made, recording, record).max() for record in range(0, last + 1, 10)) < 1e-4
     assert distances(stage, made, recording, last + 40)[:, 0].min() > 0.05
     np.testing.assert_array_equal(recording.link_pose[:, 0], recording.link_pose[:, 1])
+
+
+def test_bodies_below_a_root_that_walks_are_where_they_are_animated():
+    """The place of a character may be animated above its skeleton; its bodies go with both."""
+    stage, made = switched({0: True, FALL: False})
+    root = UsdGeom.Xformable(stage.GetPrimAtPath("/Character"))
+    place, turn = root.AddTranslateOp(), root.AddRotateYOp()
+    for code in range(25):
+        place.Set((0.04 * code, 0.0, 0.0), code)
+        turn.Set(3.0 * code, code)
+    recording = wa.Simulation(wa.read_stage(stage), settings=SETTINGS).record(100, every=10)
+    assert max(distances(stage, made, recording, record).max() for record in range(10)) < 2e-3
+
+
+def test_an_animation_is_no_energy_from_nowhere(fallen):
+    """What it gives to bodies is not taken for an error of the steps."""
+    _, _, recording, simulation = fallen
+    assert not can_be_told(simulation.scene)
+    assert all("energy" not in one.what for one in verdict(simulation.scene, recording))
 
 
 def test_they_start_with_the_velocity_of_the_animation(fallen):

@@ -1,7 +1,8 @@
 """When the bodies of an articulation are kinematic, where `physics:kinematicEnabled` has time samples.
 
-A body moves then as its own transform does, or as the joint of a skeleton that moves with it: with world matrices of
-row vectors, W_L of the link, J of the joint in the space of the skeleton and W_S of that space,
+A body moves then as its own transform does where that has time samples itself, else as the joint of a skeleton that
+moves with it, where there is one: with world matrices of row vectors, W_L of the link, J of the joint in the space of
+the skeleton and W_S of that space,
 
     W_L(t) = W_L(0) (J(0) W_S(0))^-1 J(t) W_S(t).
 
@@ -24,9 +25,9 @@ from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.relative_motion import positions_of
 from warp_artic.errors import StageError
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.changes import transform_changes
 from warp_artic.usd.inventory import KINEMATIC, Inventory
 from warp_artic.usd.placement import SHEAR, decompose
-from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_skel_joints import SkelJoint
 from warp_artic.usd.read_skel_targets import continuous_vectors
 from warp_artic.usd.read_track import codes_per_second, step_between
@@ -80,7 +81,8 @@ class HandOverReader:
         codes = np.linspace(first, last, count + 1)
         interval = float(codes[1] - codes[0]) / rate
         try:
-            poses = [self._poses(link.path, begin, codes) for link in tree.links]
+            placed: dict[Skeleton, np.ndarray] = {}
+            poses = [self._poses(link.path, begin, codes, placed) for link in tree.links]
         except (StageError, np.linalg.LinAlgError) as error:
             attributes.report.error("hand-over", tree.path, f"has no motion while it is kinematic: {error}")
             return None
@@ -107,17 +109,19 @@ class HandOverReader:
             velocities=np.concatenate(velocities, axis=1),
         )
 
-    def _poses(self, path: str, begin: float, codes: np.ndarray) -> list[Pose]:
-        """World poses of a body at time codes."""
+    def _poses(self, path: str, begin: float, codes: np.ndarray, placed: dict[Skeleton, np.ndarray]) -> list[Pose]:
+        """World poses of a body at time codes; `placed` has the joints of skeletons so far, from `begin` on."""
         prim = self.inventory.bodies[path]
-        joint = None if moves_over_time(prim) else self.joints.get(path)
+        joint = None if transform_changes(UsdGeom.Xformable(prim)) else self.joints.get(path)
         W = np.array(UsdGeom.XformCache(begin).GetLocalToWorldTransform(prim))
         if joint is None:
             matrices = np.array([UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes])
         else:
-            number = joint.skeleton.joints.index(joint.joint)
-            placed = [_placed(joint.skeleton, number, code) for code in (begin, *codes)]
-            matrices = W @ np.linalg.inv(placed[0]) @ np.array(placed[1:])
+            skeleton = joint.skeleton
+            if skeleton not in placed:
+                placed[skeleton] = np.array([_placed(skeleton, code) for code in (begin, *codes)])
+            own = placed[skeleton][:, skeleton.joints.index(joint.joint)]
+            matrices = W @ np.linalg.inv(own[0]) @ own[1:]
         A = matrices.transpose(0, 2, 1).copy()
         A[:, :3] *= self.attributes.units.meters
         found, _, cosine = decompose(A)
@@ -126,10 +130,10 @@ class HandOverReader:
         return found
 
 
-def _placed(skeleton: Skeleton, number: int, code: float) -> np.ndarray:
-    """J W_S of a joint at a time code."""
+def _placed(skeleton: Skeleton, code: float) -> np.ndarray:
+    """J W_S of all joints at a time code."""
     W_S = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(skeleton.prim))
-    return skeleton.joint_matrices(code)[number] @ W_S
+    return skeleton.joint_matrices(code) @ W_S
 
 
 def _spans(prim: Usd.Prim) -> Spans:

@@ -16,6 +16,8 @@ from warp_artic.usd.units import Quantity
 
 SPLINE_STEP = 0.25
 """How far apart a spline is read [time codes]."""
+SLOW = 96.0
+"""Time codes a second, from twice as many of which on it is read further apart."""
 MOST_CODES = 1_000_000
 """At how many time codes what moves over time is read at most."""
 
@@ -23,9 +25,9 @@ MOST_CODES = 1_000_000
 def step_between(first: float, last: float, rate: float, attributes: Attributes, path: object) -> float:
     """How far apart to read what is not linear between time codes; an error is reported where there are too many.
 
-    With a rate below 24 time codes a second, as where they are seconds, it is a whole part of `SPLINE_STEP`.
+    Where time codes are far apart, as seconds, it is a part of `SPLINE_STEP`; where they are close, several of it.
     """
-    step = SPLINE_STEP / max(math.ceil(24.0 / rate), 1)
+    step = SPLINE_STEP * max(rate // SLOW, 1.0) / max(math.ceil(24.0 / rate), 1)
     if last - first <= MOST_CODES * step:
         return step
     most = MOST_CODES * step
