@@ -130,6 +130,35 @@ def test_start_outside_the_limit_is_reported():
     assert warnings_of(stage) == ["/World/hinge: starts at 15, 5 degrees outside its limit of -inf to 10"]
 
 
+@pytest.mark.parametrize(
+    ("twist", "swing", "told"),
+    [
+        (29.0, (59.0, 0.0), ""),
+        (29.0, (50.0, 40.0), ""),
+        (29.0, (57.0, -57.0), ""),
+        (10.0, (20.0, 62.0), "/World/hinge:rotZ: starts at 62, 2 degrees outside its limit of -60 to 60"),
+        (-33.0, (0.0, 50.0), "/World/hinge:rotX: starts at -33, 3 degrees outside its limit of -30 to 30"),
+    ],
+)
+def test_three_rotations_start_at_a_twist_and_swings(twist, swing, told):
+    """These are what their limits bound, whatever the components of the rotation vector are."""
+    bounds = {axis: 0.0 for axis in ("transX", "transY", "transZ")} | {"rotX": 30.0, "rotY": 60.0, "rotZ": 60.0}
+    content = "".join(
+        f"float limit:{axis}:physics:low = {-bound or 1}\nfloat limit:{axis}:physics:high = {bound or -1}\n"
+        for axis, bound in bounds.items()
+    )
+    applied = tuple(f"PhysicsLimitAPI:{axis}" for axis in bounds)
+    stage = pendulum(content, "", rod=turned((0.0, *swing), (twist, 0.0, 0.0)), applied=applied)
+    assert warnings_of(stage) == ([told] if told else [])
+
+
+def test_a_start_outside_of_a_cone_is_reported():
+    """In the direction of the swing."""
+    content = "float physics:coneAngle0Limit = 30\nfloat physics:coneAngle1Limit = 30"
+    stage = pendulum(content, "Spherical", rod=turned((0.0, 24.0, 24.0), (50.0, 0.0, 0.0)))
+    assert warnings_of(stage) == ["/World/hinge: starts 3.941 degrees outside its cone"]
+
+
 def test_velocity_from_bodies():
     """Without a joint state the authored velocities of the child give the rate, in degrees a second."""
     stage = pendulum('token physics:axis = "Z"', rod="vector3f physics:angularVelocity = (0, 0, 90)")

@@ -13,6 +13,7 @@ import numpy as np
 from pxr import Usd
 
 from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.limited_positions import cone_excess, limited_positions
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
@@ -58,6 +59,7 @@ def read_start(
             _report_rate(dof, float(rate), attributes)
         dofs.append(dof)
     joint = replace(joint, dofs=tuple(dofs))
+    _report_outside(joint, attributes)
     if joint.has_vector:
         _report_rotation(joint, X_01, attributes)
     return joint
@@ -98,7 +100,6 @@ def _start(prim: Usd.Prim, dof: Dof, is_component: bool, derived: float, rate: f
         if not is_component:
             _report_disagreement(dof, position, derived, state["position"].attribute, attributes)
     velocity = rate if state["velocity"] is None else state["velocity"].value
-    _report_outside(dof, position, attributes)
     return replace(dof, position=position, velocity=velocity)
 
 
@@ -144,14 +145,24 @@ def _report_rate(dof: Dof, rate: float, attributes: Attributes) -> None:
         attributes.report.warn("state-disagrees-with-velocity", dof.name, text)
 
 
-def _report_outside(dof: Dof, position: float, attributes: Attributes) -> None:
-    if dof.limit is None:
-        return
-    excess = max(dof.limit.lower - position, position - dof.limit.upper)
-    if dof.axis.is_linear and excess > TRANSLATION:
-        text = f"starts at {position:g} m, {1e3 * excess:.4g} mm outside its limit of {dof.limit.lower:g} to "
-        attributes.report.warn("start-outside-limit", dof.name, f"{text}{dof.limit.upper:g} m")
-    elif not dof.axis.is_linear and excess > ROTATION:
-        start, lower, upper = (math.degrees(angle) for angle in (position, dof.limit.lower, dof.limit.upper))
-        text = f"starts at {start:g}, {math.degrees(excess):.4g} degrees outside its limit of {lower:g} to {upper:g}"
-        attributes.report.warn("start-outside-limit", dof.name, text)
+def _report_outside(joint: Joint, attributes: Attributes) -> None:
+    """Report what starts outside of its limits."""
+    positions = np.array([dof.position for dof in joint.dofs])
+    for dof, position in zip(joint.dofs, limited_positions(joint, positions).tolist()):
+        if dof.limit is None:
+            continue
+        excess = max(dof.limit.lower - position, position - dof.limit.upper)
+        if dof.axis.is_linear and excess > TRANSLATION:
+            text = f"starts at {position:g} m, {1e3 * excess:.4g} mm outside its limit of {dof.limit.lower:g} to "
+            attributes.report.warn("start-outside-limit", dof.name, f"{text}{dof.limit.upper:g} m")
+        elif not dof.axis.is_linear and excess > ROTATION:
+            start, lower, upper = (math.degrees(angle) for angle in (position, dof.limit.lower, dof.limit.upper))
+            text = (
+                f"starts at {start:g}, {math.degrees(excess):.4g} degrees outside its limit of {lower:g} to {upper:g}"
+            )
+            attributes.report.warn("start-outside-limit", dof.name, text)
+    if joint.cone_limit is not None:
+        excess = float(cone_excess(joint, positions))
+        if excess > ROTATION:
+            text = f"starts {math.degrees(excess):.4g} degrees outside its cone"
+            attributes.report.warn("start-outside-limit", joint.path, text)
