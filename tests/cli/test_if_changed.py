@@ -80,6 +80,18 @@ def test_a_layer_that_was_missing(folder):
         assert simulate(folder) and not simulate(folder)
 
 
+def test_a_layer_that_could_not_be_read(folder):
+    """One that is damaged is left out of the stage with a warning; once it is whole, the stage is another one."""
+    damaged = folder / "damaged.usda"
+    damaged.write_text("#usda 1.0\ndef Late {")
+    shot = Sdf.Layer.FindOrOpen(str(folder / "shot.usda"))
+    shot.subLayerPaths.insert(0, "./damaged.usda")
+    shot.Save()
+    assert simulate(folder) and not simulate(folder)
+    damaged.write_text('#usda 1.0\ndef "Late"\n{\n}\n')
+    assert simulate(folder) and not simulate(folder)
+
+
 def clip_over(folder, **how):
     """The stage takes values of a prim from a clip."""
     shot = Sdf.Layer.FindOrOpen(str(folder / "shot.usda"))

@@ -1,6 +1,6 @@
 """What a run layer was made of, for its metadata: the names of all layers that a stage is composed of, and a digest.
 
-A layer that is missing is named as well, and so are value clips, which a stage opens when their values are asked for:
+A layer that is missing or cannot be read is named as well, and so are value clips, which a stage opens when their values are asked for:
 when one of them comes or changes, the composed stage is another one.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pxr import Ar, Sdf, Usd
+from pxr import Ar, Sdf, Tf, Usd
 
 from warp_artic.usd.input_digest import DIGEST, LAYERS, digest_of
 
@@ -32,7 +32,7 @@ def input_record(stage: Usd.Stage, output: str, settings: Mapping, files: Iterab
     clips = list(_clips(stage))
     if any(path.startswith("`") for _, path in asked) or any(path is None for _, path in clips):
         return None
-    places = {place for layer, path in asked for place in _places(layer, path) if not Ar.GetResolver().Resolve(place)}
+    places = {place for layer, path in asked for place in _places(layer, path) if not _opens(place)}
     places |= {place for layer, path in clips for place in _places(layer, path)}
     named = {_name(layer.identifier, layer.realPath, output) for layer in layers}
     named |= {_name(place, str(Ar.GetResolver().Resolve(place)) or place, output) for place in places}
@@ -43,6 +43,14 @@ def input_record(stage: Usd.Stage, output: str, settings: Mapping, files: Iterab
 def _places(layer: Sdf.Layer, path: str) -> tuple[str, str]:
     """Where a path in a layer leads to: as the resolver has it, and beside the layer, where is looked first."""
     return Sdf.ComputeAssetPathRelativeToLayer(layer, path), os.path.join(os.path.dirname(layer.realPath), path)
+
+
+def _opens(path: str) -> bool:
+    """Whether a layer can be read, so that the stage has it where it is asked for."""
+    try:
+        return bool(Ar.GetResolver().Resolve(path)) and Sdf.Layer.FindOrOpen(path) is not None
+    except Tf.ErrorException:
+        return False
 
 
 def _clips(stage: Usd.Stage) -> Iterator[tuple[Sdf.Layer, str | None]]:
