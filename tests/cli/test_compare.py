@@ -5,8 +5,9 @@ import math
 from xml.etree import ElementTree
 
 import pytest
-from pxr import Usd, UsdGeom
+from pxr import Gf, Usd, UsdGeom, UsdSkel
 
+from tests.usd.skinned import NAMES, skinned_stage
 from warp_artic.cli.main import main
 
 
@@ -61,6 +62,35 @@ def test_points_that_deform_are_compared(tmp_path, capsys):
         stage.Save()
     assert main(["compare", str(tmp_path / "a.usda"), str(tmp_path / "b.usda"), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["prims"][0]["distance"] == pytest.approx(0.25)
+
+
+def test_joints_of_skeletons_are_compared(tmp_path, capsys):
+    """Two walks of which one has the head 20 degrees further from a quarter of a second on."""
+    for name in ("walk", "other"):
+        skinned_stage(tmp_path / f"{name}.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "other.usda"))
+    rotations = UsdSkel.Animation.Get(stage, "/Character/Walk").GetRotationsAttr()
+    for code in rotations.GetTimeSamples()[6:]:
+        values = list(rotations.Get(code))
+        values[NAMES.index("head")] *= Gf.Quatf(math.cos(math.radians(10)), math.sin(math.radians(10)), 0.0, 0.0)
+        rotations.Set(values, code)
+    stage.GetRootLayer().Save()
+    walk, other = (str(tmp_path / f"{name}.usda") for name in ("walk", "other"))
+    assert main(["compare", walk, walk]) == 0
+    capsys.readouterr()
+    assert main(["compare", walk, other, "--json"]) == 1
+    first = json.loads(capsys.readouterr().out)["prims"][0]
+    assert first["path"] == "/Character/Skeleton" and first["time"] >= 0.25
+    assert math.degrees(first["angle"]) == pytest.approx(20.0, abs=1e-3)
+
+
+def test_a_prim_without_an_extent_is_like_itself(tmp_path, capsys):
+    """Of scale zero, by which things are hidden."""
+    path = tmp_path / "hidden.usda"
+    stage = Usd.Stage.CreateNew(str(path))
+    UsdGeom.Xform.Define(stage, "/hidden").AddScaleOp().Set((0.0, 1.0, 0.0))
+    stage.GetRootLayer().Save()
+    assert main(["compare", str(path), str(path)]) == 0
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path, capsys):

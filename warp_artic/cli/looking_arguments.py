@@ -19,8 +19,9 @@ def _add_compare(commands, number: Number) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare the motion of two stages or layers",
-        description="Compare the world transforms of all prims of two stages, and the points of those that deform, at "
-        "the times of all samples. The exit code is 1 when any differs by more than the tolerance, or is on one only.",
+        description="Compare the world transforms of all prims of two stages, the points of those that deform, and the "
+        "joints of skeletons, at the times of all samples. The exit code is 1 when any differs by more than the "
+        "tolerance, or is on one only.",
     )
     parser.add_argument("first", metavar="A", help="a USD file")
     parser.add_argument("second", metavar="B", help="another one")

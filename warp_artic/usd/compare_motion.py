@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdSkel
 
 from warp_artic.errors import StageError
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.skeleton import Skeleton
 from warp_artic.usd.write_links import scale_and_rotation
 
 
@@ -47,12 +49,16 @@ class MotionDifference:
 def compare_motion(a: Usd.Stage, b: Usd.Stage) -> MotionDifference:
     """Compare the world transforms of all prims of two stages, in metres, at the times of all samples of either.
 
+    Those of skeletons are also those of their joints.
+
     Raises:
         StageError: They end at different times, so that one of them has a part that the other lacks.
     """
     prims_a, prims_b = _xformables(a), _xformables(b)
-    times = _times(a, b)
+    skeletons = _skeletons(prims_a), _skeletons(prims_b)
+    times = _times((a, prims_a, skeletons[0]), (b, prims_b, skeletons[1]))
     both = [path for path in prims_a if path in prims_b]
+    posed = {path for one in skeletons for path, own in one.items() if own.animated}.intersection(*skeletons)
     largest = np.zeros((len(both), 3))
     when = np.zeros(len(both))
     caches = (UsdGeom.XformCache(), UsdGeom.XformCache())
@@ -67,6 +73,8 @@ def compare_motion(a: Usd.Stage, b: Usd.Stage) -> MotionDifference:
         for row, path in enumerate(both):
             if _deforms(prims_a[path]) or _deforms(prims_b[path]):
                 found[row, 0] = _farthest(a, b, path, time)
+            if path in posed:
+                found[row] = np.maximum(found[row], _joints([one[path] for one in skeletons], time))
         found = np.where(np.isfinite(found), found, np.inf)
         is_new = found.max(axis=1) > largest.max(axis=1)
         when = np.where(is_new, time, when)
@@ -88,13 +96,23 @@ def _deforms(prim: Usd.Prim) -> bool:
     return prim.IsA(UsdGeom.PointBased) and UsdGeom.PointBased(prim).GetPointsAttr().ValueMightBeTimeVarying()
 
 
-def _times(a: Usd.Stage, b: Usd.Stage) -> np.ndarray:
-    """The times of all samples of transforms and points, and zero [s]."""
+def _skeletons(prims: dict[str, Usd.Prim]) -> dict[str, Skeleton]:
+    """The skeletons that skin something."""
+    found = {}
+    for path, prim in prims.items():
+        if prim.IsA(UsdSkel.Skeleton):
+            with suppress(StageError):
+                found[path] = Skeleton(prim)
+    return found
+
+
+def _times(*all_of: tuple[Usd.Stage, dict[str, Usd.Prim], dict[str, Skeleton]]) -> np.ndarray:
+    """The times of all samples of transforms, points and animations of joints, and zero [s]."""
     found = {0.0}
     lengths = []
-    for stage in (a, b):
-        codes: set[float] = set()
-        for prim in _xformables(stage).values():
+    for stage, prims, skeletons in all_of:
+        codes = {code for skeleton in skeletons.values() for code in skeleton.animation_codes()}
+        for prim in prims.values():
             codes.update(UsdGeom.Xformable(prim).GetTimeSamples())
             if _deforms(prim):
                 codes.update(UsdGeom.PointBased(prim).GetPointsAttr().GetTimeSamples())
@@ -102,7 +120,7 @@ def _times(a: Usd.Stage, b: Usd.Stage) -> np.ndarray:
         found |= {round((code - start_code(stage)) / rate, 9) for code in codes}
         lengths.append(max(codes, default=start_code(stage)) / rate - start_code(stage) / rate)
     if abs(lengths[0] - lengths[1]) > 1e-6:
-        names = [stage.GetRootLayer().GetDisplayName() for stage in (a, b)]
+        names = [stage.GetRootLayer().GetDisplayName() for stage, _, _ in all_of]
         raise StageError(
             f"{names[0]}: moves for {lengths[0]:g} s, {names[1]} for {lengths[1]:g} s; they must be of one length"
         )
@@ -118,6 +136,20 @@ def _differences(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     size = np.maximum(np.abs(scale_a), np.abs(scale_b))
     scale = (np.abs(scale_a - scale_b) / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0)
     return np.stack([np.linalg.norm(A[:, 3, :3] - B[:, 3, :3], axis=1), angle, scale], axis=1)
+
+
+def _joints(skeletons: list[Skeleton], time: float) -> np.ndarray:
+    """The largest distance, angle and relative scale between the same joints (3); infinite where there are others."""
+    if skeletons[0].joints != skeletons[1].joints:
+        return np.full(3, np.inf)
+    worlds = []
+    for skeleton in skeletons:
+        stage = skeleton.prim.GetStage()
+        code = start_code(stage) + time * stage.GetTimeCodesPerSecond()
+        W = skeleton.joint_matrices(code) @ np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(skeleton.prim))
+        W[:, 3, :3] *= UsdGeom.GetStageMetersPerUnit(stage)
+        worlds.append(W)
+    return _differences(*worlds).max(axis=0)
 
 
 def _farthest(a: Usd.Stage, b: Usd.Stage, path: str, time: float) -> float:

@@ -1,7 +1,7 @@
 """What a run layer was made of, for its metadata: the names of all layers that a stage is composed of, and a digest.
 
-A layer that is missing or cannot be read is named as well, and so are value clips, which a stage opens when their values are asked for:
-when one of them comes or changes, the composed stage is another one.
+A layer that is missing or cannot be read is named as well, and so are value clips, which a stage opens when their
+values are asked for: when one of them comes or changes, the composed stage is another one.
 """
 
 from __future__ import annotations
