@@ -5,10 +5,13 @@ import pytest
 from pxr import Gf, Usd, UsdGeom
 
 import warp_artic as wa
+from tests.usd.skinned import skinned_stage
+from tests.usd.test_write_skeletons import skinned_points, thrown
 from warp_artic.description.drawing import WORLD_BODY, PartKind, placed
 from warp_artic.usd import tessellate
 from warp_artic.usd.read_drawing import read_drawing
 from warp_artic.usd.read_motion import frame_times, played, read_motion
+from warp_artic.usd.source import open_source, with_recording
 
 
 def volume(points, triangles):
@@ -148,3 +151,32 @@ def test_environments_that_are_not_there_are_refused(environment, word):
     recording = wa.Simulation(wa.read_stage(stage)).record(1)
     with pytest.raises(wa.SettingsError, match=word):
         played(stage, recording, environment, recording.time)
+
+
+def test_skin_moves_as_usd_has_it(tmp_path):
+    """Of a recording of links, of the layer that is baked of it, and of a walk alone; a stage that is to be simulated
+    is at rest, with its skin where the walk starts."""
+    stage = skinned_stage(tmp_path / "walk.usda")
+    UsdGeom.SetStageMetersPerUnit(stage, 0.5)
+    stage.GetRootLayer().Save()
+    walk = open_source(tmp_path / "walk.usda", frames_per_second=24.0)
+    wa.author.ragdoll(stage)
+    stage.GetRootLayer().Export(str(tmp_path / "ragdoll.usda"))
+    ragdoll = Usd.Stage.Open(str(tmp_path / "ragdoll.usda"))
+    recording = thrown(ragdoll)
+    wa.write_results(ragdoll, recording, tmp_path / "baked.usdc")
+    still = open_source(tmp_path / "ragdoll.usda")
+    assert still.times == (0.0,)
+    baked = open_source(tmp_path / "baked.usdc", frames_per_second=24.0)
+    played = with_recording(still, recording, 0, 24.0)
+    for source, own in ((walk, walk), (baked, baked), (played, baked)):
+        (part,) = [part for part in source.drawing.parts if part.is_skin]
+        assert part.deforms and not source.drawing.without_skin().parts == source.drawing.parts
+        points = source.motion().points["/Character/skin"]
+        assert len(points) == len(source.times)
+        for frame in (0, 5, 11):
+            expected = 0.5 * skinned_points(own.stage, 24.0 * source.times[frame])
+            np.testing.assert_allclose(points[frame], expected, atol=1e-6)
+    (part,) = [part for part in still.drawing.parts if part.is_skin]
+    np.testing.assert_allclose(still.motion().points[part.path][0], 0.5 * skinned_points(stage, 0.0), atol=1e-6)
+    np.testing.assert_allclose(part.points[:4], 0.5 * skinned_points(stage, 0.0)[:4], atol=1e-6)

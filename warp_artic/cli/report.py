@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from warp_artic.errors import SettingsError
@@ -29,6 +29,8 @@ def run(arguments) -> int:
         open_source(name, arguments.stage, arguments.environment, arguments.frames_per_second)
         for name in arguments.recordings
     ]
+    # Points of skin in each frame would make pages of hundreds of megabytes.
+    sources = [replace(source, drawing=source.drawing.without_skin()) for source in sources]
     if len({source.recording.link_names for source in sources}) > 1:
         names = " and ".join(arguments.recordings)
         raise SettingsError(f"{names}: have different links; runs of one stage are overlaid")

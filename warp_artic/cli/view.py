@@ -7,6 +7,7 @@ import json
 import math
 import threading
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 from warp_artic.cli.interrupt import interruptible
@@ -43,7 +44,8 @@ def run(arguments) -> int:
         if simulation is None:
             shown = Replay(server, source, arguments.stage, REPLAYED)
         else:
-            shown = Live(server, source, simulation)
+            # A run gives no points of skin as it goes.
+            shown = Live(server, replace(source, drawing=source.drawing.without_skin()), simulation)
         _tell(arguments, server.get_port(), simulation is not None)
         over = threading.Event()
         if arguments.seconds is not None:

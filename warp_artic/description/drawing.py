@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -42,6 +42,8 @@ class Part:
     kind: PartKind = PartKind.VISUAL
     deforms: bool = False
     """Whether its points move by themselves: `Motion.points` then has them, in the world."""
+    is_skin: bool = False
+    """Whether a skeleton deforms it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,6 +92,10 @@ class Drawing:
     """The axis that points up: 1 for Y, 2 for Z."""
     ground: float | None = None
     """Height of the ground that the stage authors as a plane, if it does [m]."""
+
+    def without_skin(self) -> Drawing:
+        """The same without what skeletons deform."""
+        return replace(self, parts=tuple(part for part in self.parts if not part.is_skin))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

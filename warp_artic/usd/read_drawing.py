@@ -13,6 +13,7 @@ from warp_artic.description.scene import Scene
 from warp_artic.usd import tessellate
 from warp_artic.usd.gprims import color_of, colors_of_curves, opacity_of, triangles_of
 from warp_artic.usd.read_stage import start_time
+from warp_artic.usd.skinned_points import SkinnedPoints
 from warp_artic.usd.write_links import scale_and_rotation
 
 MOST_TRIANGLES = 200_000
@@ -62,6 +63,7 @@ class _Reader:
         self.bodies: dict[str, int] = {}
         self.owners: dict[Usd.Prim, Usd.Prim | None] = {}
         self.grounds: list[float] = []
+        self.skins = SkinnedPoints(stage)
 
     def read(self) -> Drawing:
         """The drawing."""
@@ -137,13 +139,21 @@ class _Reader:
             return []
         points, triangles = found
         place = self.place(prim)
+        skin = self.skins.at(str(prim.GetPath()), self.code.GetValue())
+        if skin is not None:
+            place, points = _Place(WORLD_BODY, np.eye(4)), self.meters * skin
         points = points @ place.matrix[:3, :3] + place.matrix[3, :3]
         if np.linalg.det(place.matrix[:3, :3]) < 0.0:
             triangles = triangles[:, ::-1]
         if prim.IsA(UsdGeom.Plane) and place.body == WORLD_BODY and np.ptp(points[:, self.up]) < 1e-6:
             self.grounds.append(float(points[0, self.up]))
             return []
-        deforms = prim.IsA(UsdGeom.PointBased) and UsdGeom.PointBased(prim).GetPointsAttr().ValueMightBeTimeVarying()
+        if skin is not None:
+            deforms = self.skins.moves(str(prim.GetPath()))
+        else:
+            deforms = (
+                prim.IsA(UsdGeom.PointBased) and UsdGeom.PointBased(prim).GetPointsAttr().ValueMightBeTimeVarying()
+            )
         if deforms:
             normals = vertex_normals(points, triangles)
         else:
@@ -161,6 +171,7 @@ class _Reader:
                 opacity=opacity_of(prim, self.code),
                 kind=PartKind.VISUAL if is_visual else PartKind.COLLIDER,
                 deforms=deforms,
+                is_skin=skin is not None,
             )
         ]
 

@@ -10,10 +10,12 @@ from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.skinned_points import SkinnedPoints
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import continuous
 from warp_artic.usd.write_links import scale_and_rotation, write_links
 from warp_artic.usd.write_meshes import write_meshes
+from warp_artic.usd.write_skeletons import write_skeletons
 
 
 def played(stage: Usd.Stage, recording: Recording, environment: int, times: np.ndarray) -> Usd.Stage:
@@ -38,7 +40,8 @@ def played(stage: Usd.Stage, recording: Recording, environment: int, times: np.n
     layer.startTimeCode, layer.endTimeCode = codes[0], codes[-1]
     layer.subLayerPaths.append(root.identifier)
     with Sdf.ChangeBlock():
-        write_links(layer, stage, recording, environment, times, codes)
+        frames = write_links(layer, stage, recording, environment, times, codes)
+        write_skeletons(layer, stage, frames, codes, start_code(stage))
         write_meshes(layer, stage, recording, environment, times, codes, stage_units(stage))
     return Usd.Stage.Open(layer, stage.GetSessionLayer())
 
@@ -60,15 +63,18 @@ def read_motion(stage: Usd.Stage, drawing: Drawing, times: np.ndarray) -> Motion
     shapes = {path: UsdGeom.PointBased(stage.GetPrimAtPath(path)) for path in moving}
     worlds = np.zeros((len(codes), len(prims), 4, 4))
     points: dict[str, list[np.ndarray]] = {path: [] for path in moving}
+    skins = SkinnedPoints(stage)
     cache = UsdGeom.XformCache()
     for frame, code in enumerate(codes.tolist()):
         cache.SetTime(code)
         for body, prim in enumerate(prims):
             worlds[frame, body] = cache.GetLocalToWorldTransform(prim)
         for path, shape in shapes.items():
-            W = np.array(cache.GetLocalToWorldTransform(shape.GetPrim()))
-            local = np.array(shape.GetPointsAttr().Get(code), float)
-            points[path].append((local @ W[:3, :3] + W[3, :3]) * meters)
+            world = skins.at(path, code)
+            if world is None:
+                W = np.array(cache.GetLocalToWorldTransform(shape.GetPrim()))
+                world = np.array(shape.GetPointsAttr().Get(code), float) @ W[:3, :3] + W[3, :3]
+            points[path].append(world * meters)
     return Motion(
         time=np.asarray(times, float),
         poses=rigid_poses(worlds, meters),

@@ -100,9 +100,10 @@ def record_times(time: np.ndarray, frames_per_second: float) -> np.ndarray:
 
 def _moves(stage: Usd.Stage, drawing: Drawing, scene: Scene | None) -> bool:
     """Whether a stage has a motion of its own: of its links, or of anything where it has no links."""
-    if any(one.deforms for one in (*drawing.parts, *drawing.strands)):
+    has_links = scene is not None and bool(scene.link_names)
+    if any(one.deforms for one in (*(drawing.without_skin() if has_links else drawing).parts, *drawing.strands)):
         return True
-    paths = scene.link_names if scene is not None and scene.link_names else drawing.bodies
+    paths = scene.link_names if has_links else drawing.bodies
     prims = (UsdGeom.Xformable(stage.GetPrimAtPath(path)) for path in paths)
     return any(prim and prim.TransformMightBeTimeVarying() for prim in prims)
 
