@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import warp_artic as wa
 from warp_artic.cli.main import main
 from warp_artic.looking.camera import camera_axes, fitted
 
@@ -97,6 +98,25 @@ def test_poses_of_one_picture_and_loops(ball, tmp_path):
     assert places[2] == pytest.approx(columns.mean(), abs=15)
 
 
+def test_a_loop_of_a_recording_that_begins_later_is_of_its_first_seconds(tmp_path):
+    """Times of records go on from those of the run before."""
+    stage = "samples/scenes/pendulum.usda"
+    simulation = wa.Simulation(wa.read_stage(stage))
+    simulation.step(1200)
+    simulation.record(48).save(tmp_path / "later.npz")
+    line = [
+        "render",
+        str(tmp_path / "later.npz"),
+        "--stage",
+        stage,
+        "-o",
+        str(tmp_path / "x.webp"),
+        "--duration",
+        "0.1",
+    ]
+    assert main([*line, "--size", "32x32"]) == 0
+
+
 @pytest.mark.parametrize(
     "words, sentence",
     [
@@ -105,6 +125,7 @@ def test_poses_of_one_picture_and_loops(ball, tmp_path):
         (["-o", "x.png", "--size", "10"], "is not a width and a height"),
         (["-o", "x.png", "--times", "a"], "is not a list of seconds"),
         (["-o", "x.png", "--times", "7"], "ends at 1 s"),
+        (["-o", "x.webp", "--duration", "-1"], "duration: -1 s is not a time of at least 0"),
         (["-o", "x.png", "--trail", "/bal"], "did you mean /ball?"),
         (["-o", "nowhere/x.png"], "there is no folder nowhere"),
     ],

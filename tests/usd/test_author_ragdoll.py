@@ -314,6 +314,7 @@ def test_what_cannot_be_done_is_one_line(make, path, sentence):
     [
         ({"margin": -1.0}, "margin: -1.0 is not a finite number of at least 0"),
         ({"density": math.inf}, "density: inf is not a finite number"),
+        ({"density": 0.0}, "density: 0 is not above 0"),
         ({"merge": "head"}, "merge: must be a list of joints, not 'head'"),
         ({"path": "/Character/skin"}, "/Character/skin: is there already"),
         ({"path": "/None/Ragdoll"}, "/None: there is no such prim"),

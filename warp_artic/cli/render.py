@@ -33,17 +33,20 @@ def run(arguments) -> int:
     rate = arguments.frames_per_second
     if not 0 < rate < math.inf:
         raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
+    seconds = arguments.duration if arguments.duration is not None else SHOWN
+    if not 0.0 <= seconds < math.inf:
+        raise SettingsError(f"duration: {seconds:g} s is not a time of at least 0")
     check_place(arguments.output)
     start_quietly(arguments.device)
     fine = 240.0 if times else rate
     source = open_source(arguments.source, arguments.stage, arguments.environment, fine)
-    seconds = arguments.duration if arguments.duration is not None else SHOWN
     last = seconds if is_moving else max(times or [0.0])
     if len(source.times) == 1 and last > 0.0 and source.recording is None:
         with waiting("simulating the stage"):
             source = simulated(source, last, fine, arguments.device)
     if times is None:
-        times = [time for time in source.times if time <= seconds + 1e-9] if is_moving else [source.times[0]]
+        end = source.times[0] + (seconds + 1e-9 if is_moving else 0.0)
+        times = [time for time in source.times if time <= end]
     elif max(times) > source.times[-1] + 0.5 / fine:
         raise SettingsError(f"times: {max(times):g} s; {source.name} ends at {source.times[-1]:g} s")
     width, height = _size(arguments.size)

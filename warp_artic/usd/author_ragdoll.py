@@ -103,6 +103,8 @@ def ragdoll(
     for name, value in (("margin", margin), ("density", density), ("follow", follow)):
         if value is not None and not 0.0 <= value < math.inf:
             raise SettingsError(f"{name}: {value!r} is not a finite number of at least 0")
+    if density == 0.0:
+        raise SettingsError("density: 0 is not above 0; a mass of 0 would be that of a body without one")
     prim = skeleton_at(stage, None if skeleton is None else str(checked_path(skeleton)))
     if prim.IsInstanceProxy() or prim.IsInPrototype():
         raise StageError(f"{prim.GetPath()}: is inside an instance; author the ragdoll in the asset that it refers to")
