@@ -130,6 +130,39 @@ def test_keys_far_apart_are_followed_where_time_codes_are_seconds():
             assert angle_between(found, R_FM) < 0.2
 
 
+def test_targets_of_a_hinge_are_in_the_turn_of_its_limits():
+    """A head that starts at 210 degrees, within limits of 90 and 400, and turns on by 30 in each frame."""
+    stage = skinned_stage()
+    animation = UsdSkel.Animation.Get(stage, "/Character/Walk")
+    for attribute in ("translations", "rotations", "scales"):
+        animation.GetPrim().GetAttribute(attribute).Clear()
+    for frame in range(7, 14):
+        matrices = Vt.Matrix4dArray(local_matrices({"head": ((0, 1, 0), 30.0 * frame)}))
+        for attribute, value in zip(("Translations", "Rotations", "Scales"), UsdSkel.DecomposeTransforms(matrices)):
+            getattr(animation, f"Create{attribute}Attr")().Set(value, frame)
+    stage.SetStartTimeCode(7.0)
+    wa.author.ragdoll(stage, follow=20.0)
+    place = UsdPhysics.Joint.Get(stage, "/Character/Ragdoll/head_joint").GetLocalPos0Attr().Get()
+    stage.RemovePrim("/Character/Ragdoll/head_joint")
+    hinge = UsdPhysics.RevoluteJoint.Define(stage, "/Character/Ragdoll/head_joint")
+    hinge.CreateAxisAttr("Y")
+    hinge.CreateLocalPos0Attr(place)
+    for side, name in enumerate(("chest", "head")):
+        getattr(hinge, f"CreateBody{side}Rel")().SetTargets([f"/Character/Ragdoll/{name}"])
+        turn = bind_matrices()[NAMES.index(name)].ExtractRotationQuat().GetInverse()
+        getattr(hinge, f"CreateLocalRot{side}Attr")(Gf.Quatf(turn))
+    hinge.CreateLowerLimitAttr(90.0)
+    hinge.CreateUpperLimitAttr(400.0)
+    drive = UsdPhysics.DriveAPI.Apply(hinge.GetPrim(), "angular")
+    drive.CreateStiffnessAttr(1000.0)
+    (tree,) = wa.read_stage(stage).articulations
+    ((dof,),) = [one.dofs for one in tree.joints if one.path.endswith("head_joint")]
+    assert math.degrees(dof.position) == pytest.approx(210.0, abs=1e-3)
+    targets = [math.degrees(dof.drive.position_track.at(frames / RATE)) for frames in (0, 1, 6)]
+    assert targets == pytest.approx([210.0, 240.0, 390.0], abs=1e-3)
+    assert math.degrees(dof.drive.velocity_track.at(0.0)) == pytest.approx(30.0 * RATE, rel=1e-4)
+
+
 def test_continuous_vectors():
     """The same rotations, near each other, through zero and through whole turns."""
     axis = np.array([0.6, 0.0, 0.8])

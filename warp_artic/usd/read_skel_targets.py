@@ -6,7 +6,8 @@ With rotations R for column vectors, J the joint of the skeleton that a link L m
 
 the target of three rotations is the rotation vector of R_FM that is nearest to the one before, so that it goes on
 beyond half a turn, and the velocity target is the angular velocity of M in F, in the axes of M. Of other joints they
-are the angles and their rates. Velocities are means of the differences on both sides of a sample.
+are the angles and their rates, in the turn in which the joint starts. Velocities are means of the differences on both
+sides of a sample.
 """
 
 from __future__ import annotations
@@ -140,6 +141,9 @@ def _with_targets(joint: Joint, R_FM: np.ndarray, times: np.ndarray) -> Joint:
         angles = continuous_vectors(angles) if len(axes) == 3 else angles
     else:
         angles = np.unwrap(angles, axis=0)
+        begun = np.array([np.interp(0.0, times, own) for own in angles.T])
+        positions = np.array([joint.dofs[number].position for number in turning])
+        angles += 2.0 * np.pi * np.round((positions - begun) / (2.0 * np.pi))
         rates = np.diff(angles, axis=0) / steps
     rates = np.concatenate([rates[:1], 0.5 * (rates[1:] + rates[:-1]), rates[-1:]])
     dofs = list(joint.dofs)
