@@ -177,6 +177,14 @@ def test_skin_moves_as_usd_has_it(tmp_path):
         for frame in (0, 5, 11):
             expected = 0.5 * skinned_points(own.stage, 24.0 * source.times[frame])
             np.testing.assert_allclose(points[frame], expected, atol=1e-6)
+    crowd = Usd.Stage.CreateNew(str(tmp_path / "crowd.usda"))
+    UsdGeom.Xform.Define(crowd, "/Place").AddTranslateOp().Set((3.0, 0.0, 1.0))
+    copy = crowd.DefinePrim("/Place/Copy")
+    copy.GetReferences().AddReference("./walk.usda")
+    copy.SetInstanceable(True)
+    (part,) = [part for part in read_drawing(crowd).parts if part.is_skin]
+    expected = skinned_points(stage, 0.0) + (3.0, 0.0, 1.0)
+    np.testing.assert_allclose(part.points, UsdGeom.GetStageMetersPerUnit(crowd) * expected, atol=1e-6)
     (part,) = [part for part in still.drawing.parts if part.is_skin]
     np.testing.assert_allclose(still.motion().points[part.path][0], 0.5 * skinned_points(stage, 0.0), atol=1e-6)
     np.testing.assert_allclose(part.points[:4], 0.5 * skinned_points(stage, 0.0)[:4], atol=1e-6)

@@ -23,7 +23,8 @@ class SkinnedPoints:
                 query = cache.GetSkelQuery(binding.GetSkeleton())
                 for target in binding.GetSkinningTargets():
                     if query and target.GetPrim().IsA(UsdGeom.Mesh) and target.HasJointInfluences():
-                        self._bound[str(target.GetPrim().GetPath())] = query, target
+                        skeleton = binding.GetSkeleton().GetPrim()  # that of the query is in the prototype
+                        self._bound[str(target.GetPrim().GetPath())] = query, target, skeleton
 
     def moves(self, path: str) -> bool:
         """Whether the skeleton of a mesh is animated over time."""
@@ -34,10 +35,10 @@ class SkinnedPoints:
         """World positions (V, 3) of the points of a mesh in units of the stage; None where no skeleton deforms it."""
         if path not in self._bound:
             return None
-        query, target = self._bound[path]
+        query, target, skeleton = self._bound[path]
         points = UsdGeom.PointBased(target.GetPrim()).GetPointsAttr().Get(code)
         matrices = query.ComputeSkinningTransforms(code)
         if not points or not matrices or not target.ComputeSkinnedPoints(matrices, points, code):
             return None
-        W = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(query.GetPrim()))
+        W = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(skeleton))
         return np.array(points, float) @ W[:3, :3] + W[3, :3]
