@@ -189,6 +189,25 @@ def test_twist_joints_are_known_by_their_names(name, is_link):
     assert (name in links) == is_link and "shin_r" in links
 
 
+@pytest.mark.parametrize("names", [("shin_l_joint", "thigh_l"), ("thigh_l_joint", "colliders"), ("thigh_l", "thigh_l")])
+def test_links_have_names_of_their_own(names):
+    """Joints may be called as other prims of a ragdoll are."""
+    stage = skinned_stage(clip=False)
+    joints = [path.replace("shin_l", names[0]).replace("head", names[1]) for path in joint_paths()]
+    UsdSkel.Skeleton.Get(stage, SKELETON).GetJointsAttr().Set(joints)
+    made = wa.author.ragdoll(stage)
+    assert len({link.path for link in made.links}) == 7
+    assert len(wa.read_stage(stage).link_names) == 7
+
+
+def test_joints_that_are_no_paths_are_refused():
+    """UsdSkel takes them all for roots."""
+    stage = skinned_stage(clip=False)
+    joints = [path.replace("chest", "rig:chest") for path in joint_paths()]
+    UsdSkel.Skeleton.Get(stage, SKELETON).GetJointsAttr().Set(joints)
+    assert ".joints: 'hips/rig:chest' is no path" in errors_of(wa.author.ragdoll, stage)
+
+
 def test_a_root_without_skin_is_left_to_the_animation():
     """The joint above the hips that places a character has no skin."""
     stage = skinned_stage(clip=False)

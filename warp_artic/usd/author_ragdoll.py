@@ -176,16 +176,18 @@ def _uniform_scale(skeleton: Usd.Prim, code: float) -> float:
 
 
 def _names(skeleton: Skeleton, plan: Plan) -> list[str]:
-    """Names of the links: those of the joints, each once."""
-    names: list[str] = ["colliders"]
+    """Names of the links: those of the joints, each once, none of which is that of another prim that is authored."""
+    names: list[str] = []
+    taken = {"colliders"}
     for link in plan.links:
         own = name = Tf.MakeValidIdentifier(skeleton.joints[link.joint].rpartition("/")[2])
         number = 1
-        while name in names:
+        while not taken.isdisjoint((name, f"{name}_joint")):
             number += 1
             name = f"{own}_{number}"
+        taken |= {name, f"{name}_joint"}
         names.append(name)
-    return names[1:]
+    return names
 
 
 def _start_poses(plan: Plan, frames: list[JointFrames | None], J: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from pxr import Usd, UsdSkel
+from pxr import Sdf, Usd, UsdSkel
 
 from warp_artic.errors import StageError
 
@@ -36,6 +36,11 @@ class Skeleton:
         root = _skel_root(prim)
         if root is None:
             raise StageError(f"{self.path}: is below no SkelRoot, so no mesh is skinned by it; put both below one")
+        for joint in UsdSkel.Skeleton(prim).GetJointsAttr().Get() or ():
+            if not Sdf.Path.IsValidPathString(str(joint))[0]:
+                raise StageError(
+                    f"{self.path}.joints: {joint!r} is no path, so UsdSkel cannot tell which joint is above it"
+                )
         self.root = root
         self._cache = UsdSkel.Cache()
         self._cache.Populate(UsdSkel.Root(root), Usd.TraverseInstanceProxies())
