@@ -82,7 +82,8 @@ def Mesh "sheet" (prepend apiSchemas = ["WarpArticElasticBodyAPI", "MaterialBind
 }
 """
 OTHERS = {
-    "WarpArticSkelJointAPI": 'def Skeleton "skeleton" {\nuniform token[] joints = ["one"]\n}\n',
+    "WarpArticSkelJointAPI": 'def SkelRoot "character" {\ndef Skeleton "skeleton" {\nuniform token[] joints = ["one"]\n'
+    "uniform matrix4d[] restTransforms = [((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))]\n}\n}\n",
     "WarpArticElasticBodyAPI": SHEET,
     "WarpArticElasticMaterialAPI": SHEET,
     "WarpArticMeshTendon": f"""
@@ -207,7 +208,7 @@ def stage_for(schema: Sdf.PrimSpec, one: Sdf.PropertySpec) -> Usd.Stage:
         stage.DefinePrim(f"/World/{link}/shape", "Cube").AddAppliedSchema("PhysicsCollisionAPI")
     if "SkelJoint" in schema.name:
         rod = stage.GetPrimAtPath("/World/rod")
-        rod.CreateRelationship("warpArtic:skel:skeleton", custom=False).SetTargets(["/World/skeleton"])
+        rod.CreateRelationship("warpArtic:skel:skeleton", custom=False).SetTargets(["/World/character/skeleton"])
         rod.CreateAttribute("warpArtic:skel:joint", Sdf.ValueTypeNames.Token).Set("one")
     if "TendonAttachment" in schema.name and schema.name.startswith("Physx"):
         chain = {"/World/base": ("Root", "r", None), "/World/rod": ("", "a", "r"), "/World/lead": ("Leaf", "b", "a")}
