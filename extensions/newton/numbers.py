@@ -40,8 +40,17 @@ DOF_FIELDS = {
 }
 """Parameters of dofs: the part of `Dof` and its field."""
 PARTS = {"drive": Drive, "limit": Limit, "friction": Friction}
-NOTHING = {"drive_max_force": np.inf, "velocity_limit": np.inf, "limit_upper": np.inf, "limit_lower": -np.inf}
-"""What stands for none, where it is not zero."""
+NOTHING = {
+    **dict.fromkeys(DOF_FIELDS, 0.0),
+    "drive_max_force": np.inf,
+    "velocity_limit": np.inf,
+    "limit_upper": np.inf,
+    "limit_lower": -np.inf,
+    "link_gravity_scale": 1.0,
+}
+"""What stands for none of a part, of numbers whose part is left out of steps where there is none."""
+LINK_FIELDS = {"link_mass": "mass", "link_gravity_scale": "gravity_scale"}
+"""Parameters of links: the field of `Link`."""
 MASS_PROPERTIES = ("center_of_mass", "inertia")
 """Parameters of links that are laid out by `Simulation.set_mass_properties`."""
 SAME_GRAVITY = 1e-5
@@ -53,8 +62,7 @@ Numbers = dict[str, np.ndarray]
 def nothing_in(numbers: Numbers) -> Numbers:
     """Numbers of the same shapes from which all that says something differs."""
     return {
-        name: np.full(values.shape, NOTHING.get(name, 0.0) if name in DOF_FIELDS else np.nan)
-        for name, values in numbers.items()
+        name: np.full(values.shape, NOTHING[name] if name in DOF_FIELDS else np.nan) for name, values in numbers.items()
     }
 
 
@@ -147,6 +155,7 @@ class Reader:
         upper = inertia[..., *np.triu_indices(3)]
         return {
             "link_mass": self.model.body_mass.numpy()[self._bodies].astype(float),
+            "link_gravity_scale": 1.0 - compensated_gravity(self.model)[self._bodies],
             "center_of_mass": np.moveaxis(self.model.body_com.numpy()[self._bodies].astype(float), 1, 2),
             "inertia": np.moveaxis(upper, 1, 2),
         }
@@ -199,10 +208,10 @@ def described(scene: Scene, numbers: Numbers, changed: dict[str, np.ndarray]) ->
             replace(joint, dofs=tuple(_dof(dof, row[dof.name], chosen, differs) for dof in joint.dofs))
             for joint in tree.joints
         )
-        links = tuple(
-            link if link.is_massless else _link(link, link_row[link.path], chosen, differs) for link in tree.links
-        )
-        trees.append(replace(_coupled(tree, chosen, differs, counts), joints=joints, links=links))
+        links = [link if link.is_massless else _link(link, link_row[link.path], chosen, differs) for link in tree.links]
+        share = next((link.gravity_scale for link in links if not link.is_massless), 1.0)
+        links = (replace(link, gravity_scale=share) if link.is_massless else link for link in links)
+        trees.append(replace(_coupled(tree, chosen, differs, counts), joints=joints, links=tuple(links)))
     gravity = tuple(map(float, chosen["gravity"][0])) if differs["gravity"].any() else scene.gravity
     return replace(scene, articulations=tuple(trees), gravity=gravity)
 
@@ -219,9 +228,7 @@ def _dof(dof: Dof, row: int, chosen: Numbers, differs: dict[str, np.ndarray]) ->
 
 
 def _link(link, row: int, chosen: Numbers, differs: dict[str, np.ndarray]):
-    own = {}
-    if differs["link_mass"][row]:
-        own["mass"] = float(chosen["link_mass"][row])
+    own = {field: float(chosen[name][row]) for name, field in LINK_FIELDS.items() if differs[name][row]}
     for name in MASS_PROPERTIES:
         if differs[name][row]:
             own[name] = tuple(map(float, chosen[name][row]))
@@ -252,12 +259,17 @@ def _coupled(tree: Articulation, chosen: Numbers, differs: dict[str, np.ndarray]
 
 
 def _most(name: str, values: np.ndarray) -> np.ndarray:
-    """Of all environments a value that has the part of a dof which any of them has; of others the first."""
-    if name not in DOF_FIELDS:
+    """Of all environments a value that has the part which any of them has; of others the first."""
+    if name not in NOTHING:
         return values[..., 0]
-    nothing = NOTHING.get(name, 0.0)
-    found = np.argmax(values != nothing, axis=1)
+    found = np.argmax(values != NOTHING[name], axis=1)
     return values[np.arange(len(values)), found]
+
+
+def compensated_gravity(model: newton.Model) -> np.ndarray:
+    """The share of the weight of each body that MuJoCo takes away, shape (bodies); zero without its attributes."""
+    own = getattr(getattr(model, "mujoco", None), "gravcomp", None)
+    return np.zeros(model.body_count) if own is None else own.numpy().astype(float)
 
 
 def _table(rows: list, environments: int) -> np.ndarray:

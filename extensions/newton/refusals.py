@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import newton
 import numpy as np
+from warp_artic.extensions.newton.numbers import compensated_gravity
 
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.scene import Scene
@@ -77,8 +78,8 @@ def _of_mujoco(model: newton.Model) -> Iterator[tuple[str, int]]:
     if (source := getattr(own, "ctrl_source", None)) is not None:
         direct = source.numpy() == newton.solvers.SolverMuJoCo.CtrlSource.CTRL_DIRECT
         yield "actuators that are no joint targets (control.joint_f gives efforts)", np.count_nonzero(direct)
-    if (share := getattr(own, "gravcomp", None)) is not None:
-        yield "bodies with compensated gravity", np.count_nonzero(share.numpy())
+    if (are_actuators := getattr(own, "jnt_actgravcomp", None)) is not None and compensated_gravity(model).any():
+        yield "effort limits of actuators that compensate gravity", np.count_nonzero(are_actuators.numpy())
 
 
 def _warn(text: str) -> None:
