@@ -17,7 +17,7 @@ from warp_artic.extensions.newton.worlds import Worlds, leaders_of
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
-from warp_artic.description.joint import Dof
+from warp_artic.description.joint import WORLD, Dof
 from warp_artic.description.limit import Limit
 from warp_artic.description.scene import Scene
 
@@ -112,7 +112,7 @@ class Reader:
         self._bodies = self._bodies.reshape(len(scene.link_names), worlds.count)
         self._worlds = [
             model.joint_world.numpy()[worlds.joints[:, joint]]
-            for joint in (_any_joint(tree, place, binding) for tree in scene.articulations)
+            for joint in (_root_joint(tree, binding) for tree in scene.articulations)
         ]
 
     def numbers(self) -> Numbers:
@@ -276,9 +276,8 @@ def _table(rows: list, environments: int) -> np.ndarray:
     return np.array(rows, float).reshape(len(rows), environments)
 
 
-def _any_joint(tree: Articulation, place: dict, binding: Binding) -> int:
-    """A joint of an articulation, by which its world is known."""
-    for dof in tree.dofs:
-        return place[dof.name][0]
+def _root_joint(tree: Articulation, binding: Binding) -> int:
+    """The joint of an articulation on the world, by which its world is known."""
     paths = {link.path for link in tree.links}
-    return next(joint for path, joint in binding.roots if path in paths)
+    roots = [joint for path, joint in binding.roots if path in paths]
+    return (roots or [binding.anchors[joint.path][1] for joint in tree.joints if joint.parent == WORLD])[0]

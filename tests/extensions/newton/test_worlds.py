@@ -191,3 +191,21 @@ def test_reset_of_all_worlds_and_of_parts():
     SolverWarpArtic(model).reset(state)
     with pytest.raises(ValueError, match="length"):
         solver.reset(state, wp.array([True], dtype=wp.bool))
+
+
+@pytest.mark.parametrize("worlds", [1, 3])
+def test_furniture(worlds):
+    """What is bolted to the world, in an articulation of its own, stays where it is, also in worlds that lie apart."""
+    builder, whole = chain(), newton.ModelBuilder()
+    table, top = link(builder, "table"), link(builder, "top")
+    at = wp.transform((0.0, 0.0, 1.0), wp.quat_identity())
+    bolts = [builder.add_joint_fixed(-1, table, parent_xform=at), builder.add_joint_fixed(table, top, parent_xform=at)]
+    builder.add_articulation(bolts, label="furniture")
+    for world in range(worlds):
+        whole.add_world(builder, xform=wp.transform((3.0 * world, 0.0, 0.0), wp.quat_identity()))
+    state = run(SolverWarpArtic(whole.finalize(), dt=DT), 60)
+    alone = run(SolverWarpArtic(chain().finalize(), dt=DT), 60).joint_q.numpy()
+    assert state.joint_q.numpy().reshape(worlds, 2) == pytest.approx(np.tile(alone, (worlds, 1)), abs=1e-6)
+    places = state.body_q.numpy().reshape(worlds, 4, 7)[:, 2:, :3]
+    wanted = [[(3.0 * world, 0.0, height) for height in (1.0, 2.0)] for world in range(worlds)]
+    assert places == pytest.approx(np.array(wanted), abs=1e-6)
