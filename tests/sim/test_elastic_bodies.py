@@ -23,7 +23,7 @@ from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon,
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
-from warp_artic.meshes.elastic import ElasticMesh
+from warp_artic.meshes.elastic import ElasticMesh, node_masses
 from warp_artic.sim.arrays.views import CONTROL, OUTPUTS, STATE
 from warp_artic.sim.elastic.node_masses import with_node_masses
 from warp_artic.sim.revise import revise
@@ -105,6 +105,40 @@ def test_a_link_and_its_body_keep_momentum(mass, integrator):
     for one in body.attachments:
         np.testing.assert_allclose(points[one.node], X_WL.apply(one.position), atol=1e-12)
     assert np.abs(points - points.mean(axis=0)).max() < 0.5
+
+
+@pytest.mark.parametrize("is_written", (False, True))
+@pytest.mark.parametrize("share", (0.0, -1.0))
+def test_a_share_of_gravity_is_that_of_the_link_alone(share, is_written):
+    """What is attached to it weighs as much as on its own: momentum follows from these weights, where they act."""
+    tree = block(1.0, turn=(0.3, -0.2, 0.5))
+    (link,) = tree.links
+    body = on_block(tree, young=1e6)
+    if not is_written:
+        tree = replace(tree, links=(replace(link, gravity_scale=share),))
+    scene = Scene(articulations=(tree,), elastic_bodies=(body,), gravity=DOWN)
+    simulation = simulate(scene)
+    if is_written:
+        simulation.parameters.link_gravity_scale.fill_(share)
+    mass = node_masses(body)
+    weights = np.outer([share * link.mass, *mass], DOWN)
+
+    def places():
+        pose = simulation.state.link_pose.numpy()[0, :, 0]
+        center = Pose(tuple(pose[:3]), tuple(pose[3:])).apply(link.center_of_mass)
+        return np.vstack([center, simulation.elastic_bodies[0].world_points()[0]])
+
+    linear, angular = whole_momentum(simulation)
+    impulse, before = np.zeros(3), places()
+    for _ in range(100):
+        simulation.step()
+        now = places()
+        impulse += 1e-3 * np.cross(0.5 * (before + now), weights).sum(axis=0)
+        before = now
+    after, spin = whole_momentum(simulation)
+    wanted = 0.1 * weights.sum(axis=0)
+    np.testing.assert_allclose(after - linear, wanted, atol=1e-6 * np.linalg.norm(wanted))
+    np.testing.assert_allclose(spin - angular, impulse, atol=1e-4 * np.linalg.norm(impulse))
 
 
 def sag_on_pins(body, gravity=DOWN):

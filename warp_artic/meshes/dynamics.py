@@ -66,7 +66,7 @@ def dynamics_kernels(types: MeshTypes):
 
     @wp.kernel(**OPTIONS)
     def load(
-        mass: wp.array(dtype=Real),
+        mass: wp.array2d(dtype=Real),
         gravity: wp.array2d(dtype=Real),
         turn: Quat,
         forces: wp.array2d(dtype=Vec),
@@ -78,7 +78,7 @@ def dynamics_kernels(types: MeshTypes):
         for node in range(first, loads.shape[1], threads):
             total = forces[env, node]
             for i in range(dim):
-                total[i] = total[i] + mass[node] * g[i]
+                total[i] = total[i] + mass[env, node] * g[i]
             loads[env, node] = total
 
     @wp.kernel(**OPTIONS)
@@ -195,6 +195,9 @@ class ElasticDynamics:
         """Of the nodes that belong to the body [kg], shape (N); that of attached ones is of those who hold them."""
         self.node_mass[[one.node for one in body.attachments]] = 0.0
         self.potential.mass.assign(self.node_mass)
+        weighed = np.repeat(self.node_mass[None], mesh.environments, axis=0)
+        self.weighed = wp.array(weighed, dtype=mesh.types.real, device=mesh.device)
+        """Mass of nodes by which `weigh` weighs them [kg], shape (environments, N); write to it."""
         self._coordinate_mass = np.repeat(self.node_mass, body.dim)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
@@ -238,7 +241,7 @@ class ElasticDynamics:
 
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
-        inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
+        inputs = [self.weighed, gravity, self._turn, forces, self.loads]
         self.mesh.launch_over_nodes(self._load, inputs)
 
     def step(self) -> Convergence:

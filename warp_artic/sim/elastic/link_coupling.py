@@ -1,7 +1,8 @@
 """Couples an elastic body with the links that its nodes are attached to, and that its tendons go through.
 
-An attached node is a point of its link: the link has its mass, and its weight (`sim.elastic.node_masses`). A waypoint
-on a link is such a node, too, of no element (`sim.elastic.link_waypoints`).
+An attached node is a point of its link: the link has its mass, and its weight (`sim.elastic.node_masses`), of which the
+node bears what a share of gravity on the link leaves out. A waypoint on a link is such a node, too, of no element
+(`sim.elastic.link_waypoints`).
 
 A step first finds the middle of the step of the body, then makes that of articulations, with the same impulse between
 them. While the body moves, its nodes are where links will be in the middle of their step, in the mean of where they are

@@ -219,6 +219,8 @@ class LinkPoints:
             # A revised scene, mass properties and checkpoints move them.
             own.centers.assign(_centers(own.member, own.rows))
             self.find(own, own.member.group, own.member.first_column, motion)
+            if own.member.group.arrays.model.scales_gravity:
+                self._weigh(own)
         inputs = [motion.places, motion.velocities, self._nodes, self._h]
         outputs = [dynamics.points, dynamics.velocities, dynamics.end, dynamics.end_velocities]
         self._launch(self._put, motion.places.shape, [*inputs, *outputs])
@@ -259,6 +261,14 @@ class LinkPoints:
         vec3 = wp.types.vector(length=3, dtype=types.real)
         return Motion(*(wp.zeros(shape, dtype=kind, device=self._device) for kind in (types.vec, types.vec, vec3)))
 
+    def _weigh(self, own: PointsOfTree) -> None:
+        """Have attached nodes bear what of their weights the shares of gravity on their links leave out."""
+        mesh, weighed = self._dynamics.mesh, self._dynamics.weighed.numpy().copy()
+        nodes = [mesh.body.attachments[point].node for point in own.points.numpy()]
+        shares = _of_links(own.member, own.rows, "link_gravity_scale", 1)[..., 0]
+        weighed[:, nodes] = (1.0 - shares) * mesh.node_mass[nodes]
+        self._dynamics.weighed.assign(weighed)
+
     def _points_of(self, scene: Scene, member: Member) -> PointsOfTree | None:
         """The points of the links of one articulation, if there are any."""
         body, tree = self._dynamics.mesh.body, scene.articulations[member.index]
@@ -290,13 +300,14 @@ class LinkPoints:
 
 def _centers(member: Member, links: np.ndarray) -> np.ndarray:
     """Centres of mass of links of an articulation in the link frames, shape (environments, links, 3)."""
-
-    def rows(name: str, size: int) -> np.ndarray:
-        field = member.group.field(name)
-        first = 0 if field.is_shared else member.first_column
-        count = 1 if field.is_shared else member.group.environments
-        values = field.scalars.numpy()[size * links[:, None] + np.arange(size), first : first + count]
-        return np.broadcast_to(values.transpose(2, 0, 1), (member.group.environments, len(links), size))
-
-    center, frame = rows("link_center", 3), rows("link_frame", 12)
+    center, frame = (_of_links(member, links, *one) for one in (("link_center", 3), ("link_frame", 12)))
     return np.einsum("elji,elj->eli", frame[..., :9].reshape(*frame.shape[:2], 3, 3), center) + frame[..., 9:]
+
+
+def _of_links(member: Member, links: np.ndarray, name: str, size: int) -> np.ndarray:
+    """Parameters of links of an articulation, shape (environments, links, size)."""
+    field = member.group.field(name)
+    first = 0 if field.is_shared else member.first_column
+    count = 1 if field.is_shared else member.group.environments
+    values = field.scalars.numpy()[size * links[:, None] + np.arange(size), first : first + count]
+    return np.broadcast_to(values.transpose(2, 0, 1), (member.group.environments, len(links), size))
