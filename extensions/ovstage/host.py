@@ -140,8 +140,7 @@ class Host:
     def _write(self, ordinal: int) -> None:
         """Write links and outputs at an ordinal, and seal them there."""
         self.ordinal = ordinal
-        if self._revision != self.backend.revision:
-            self._take_up()
+        self._follow_revision()
         poses = self.backend.link_poses(self._environment)
         W = world_matrices(self._scale, matrices(poses[:, 3:]), poses[:, :3] / self._units.meters)
         values = self._values()
@@ -156,6 +155,11 @@ class Host:
             self.stage.advance_write_floor(ordinal=ordinal, scope=scope, attributes=self._tokens).wait()
         except ovstage.OvstageError as error:
             raise HostError(f"ordinal {ordinal}: cannot be written: {error}") from error
+
+    def _follow_revision(self) -> None:
+        """Find prims anew where the backend has another simulation, whose rows are others."""
+        if self._revision != self.backend.revision:
+            self._take_up()
 
     def _take_up(self) -> None:
         """Find the prims of what is simulated now."""
@@ -252,6 +256,7 @@ class Host:
     def _take_controls(self, ordinal: int) -> None:
         """Set the targets of drives that were written between the last frame and this, in every environment."""
         self._check_ordinal(ordinal)
+        self._follow_revision()
         first, last = self.ordinal + 1, ordinal - 1
         if first > last or not self._controls:
             return

@@ -316,6 +316,23 @@ def test_edits_of_the_source(path, stage):
         assert set(found(stage, ["/arm/l0", "/arm/l1", "/arm/l2"], WORLD, changed)) == {"/arm/l0", "/arm/l1"}
 
 
+def test_a_control_after_a_reset_that_takes_in_edits(tmp_path, stage):
+    """It is of the joint that it names, though rows of joints are others by then."""
+    path = saved(tmp_path, SCENE + arm() + arm(name="other", at=2.0))
+    populate(stage, path, ordinal=1)
+    usd = Usd.Stage.Open(path)
+    with Host(stage, usd, ordinal=1) as host:
+        host.step(0.1, ordinal=2)
+        for name in ("/arm/l2", "/arm/j2"):
+            usd.GetPrimAtPath(name).SetActive(False)
+        host.backend.reset()
+        author(stage, "/other/j1", TARGET, 10.0, 3)
+        host.step(0.1, ordinal=4)
+        names = host.backend.simulation.joint_names
+        targets = np.degrees(host.backend.read(["drive_position_target"])["drive_position_target"].numpy()[:, 0])
+    assert dict(zip(names, targets)) == pytest.approx({"/arm/j1": 30.0, "/other/j1": 10.0, "/other/j2": 30.0})
+
+
 def test_nothing_is_left_behind(path, stage):
     """Of hosts that are opened and closed, also where the stage goes first."""
     populate(stage, path, ordinal=1)
