@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas, warnings_of
 from tests.usd.meshes import rubber, sheet, world
 from tests.usd_schemas.source import attributes_of, line
 from warp_artic.description.elastic_body import ElasticLaw, ElasticMaterial
@@ -102,6 +102,22 @@ def test_a_material_that_is_bound_to_nothing():
     """It is named attribute by attribute, as whatever has no effect."""
     other = rubber().replace('"rubber"', '"other"')
     assert warnings_of(world(sheet(), other)) == [f"/World/other.{OWN}:youngModulus: is not used"]
+
+
+def test_a_material_of_a_subset():
+    """A body has one material; another one of some faces is named, but not what they look like."""
+    half = 'uniform token familyName = "materialBind"\nint[] indices = [1]\nrel material:binding = </World/stiff>\n'
+    half = f'def GeomSubset "half" {schemas("MaterialBindingAPI")} {{\n{half}}}\n'
+    parts = rubber().replace('"rubber"', '"stiff"'), sheet(name="other").replace("/rubber", "/stiff")
+    stage = world(sheet(half), *parts)
+    assert not warnings_of(stage)
+    binding = stage.GetPrimAtPath("/World/sheet/half").CreateRelationship("material:binding:physics")
+    for material, lines in (
+        ("stiff", ["its material /World/stiff does not count: a body has one, and /World/rubber is taken"]),
+        ("rubber", []),
+    ):
+        binding.SetTargets([f"/World/{material}"])
+        assert warnings_of(stage) == [f"/World/sheet/half: {line}" for line in lines]
 
 
 def test_readings_tell_where_values_come_from():

@@ -54,7 +54,7 @@ def read_elastic_body(
         attributes.report.error("elastic-mesh", name, text)
     placement = placements.of(prim)
     shape = None if placement is None else _read_shape(prim, is_solid, placement, attributes)
-    material = _read_material(prim, attributes)
+    material = _read_material(prim, inventory, attributes)
     pinned = attributes.whole_numbers(prim, f"{OWN}:pinnedNodes")
     plane_state = PlaneState(attributes.token(prim, f"{OWN}:planeState", STATES[0], STATES))
     readings = resolve_all(attributes, prim, ELASTIC_FIELDS)
@@ -172,7 +172,7 @@ def _turned(
     )
 
 
-def _read_material(prim: Usd.Prim, attributes: Attributes) -> ElasticMaterial | None:
+def _read_material(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> ElasticMaterial | None:
     """The material that is bound to a mesh; None, and an error, where there is none or it has no Young's modulus."""
     try:
         bound, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
@@ -185,6 +185,12 @@ def _read_material(prim: Usd.Prim, attributes: Attributes) -> ElasticMaterial | 
         attributes.report.error("elastic-material", prim.GetPath(), text)
         return None
     material = bound.GetPrim()
+    for subset in UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets():
+        other, _ = UsdShade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial("physics")
+        is_elastic = other and inventory.has_schema(other.GetPrim(), tokens.ARTIC_ELASTIC_MATERIAL)
+        if is_elastic and other.GetPrim() != material:
+            text = f"its material {other.GetPath()} does not count: a body has one, and {material.GetPath()} is taken"
+            attributes.report.warn("elastic-subset", subset.GetPath(), text)
     readings = resolve_all(attributes, material, MATERIAL_FIELDS)
     attributes.report.readings.setdefault(str(prim.GetPath()), []).extend(readings.values())
     law = ElasticLaw(attributes.token(material, f"{MATERIAL}:law", LAWS[0], LAWS))

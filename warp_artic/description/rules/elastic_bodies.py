@@ -20,6 +20,13 @@ OF_ELASTIC_BODIES = (
         "Bind a Material with WarpArticElasticMaterialAPI (material:binding:physics), or correct its value.",
     ),
     Rule(
+        "elastic-subset",
+        WARNING,
+        "A physics material is bound to a subset of the faces or tetrahedra of an elastic body.",
+        "One material for all of a body.",
+        "Split the mesh where materials differ, or remove the binding.",
+    ),
+    Rule(
         "elastic-thickness",
         ERROR,
         "The thickness of a mesh of triangles is out of range.",
