@@ -19,6 +19,14 @@ OTHERS = {
     "muscle_count": "muscles",
 }
 """What only other solvers step, by the attribute of a model that counts it."""
+OPTIONS = {
+    "media with a density or a viscosity": (("density", "viscosity"), 0.0),
+    "flags that switch off a part of the dynamics": (
+        tuple(f"flag_{name}" for name in "actuation constraint damper equality frictionloss limit spring".split()),
+        1.0,
+    ),
+}
+"""What options of MuJoCo ask for: their names, and the value that asks for nothing."""
 SHOWN = 3
 """Labels that a warning has at most."""
 
@@ -78,6 +86,9 @@ def _of_mujoco(model: newton.Model) -> Iterator[tuple[str, int]]:
     if (source := getattr(own, "ctrl_source", None)) is not None:
         direct = source.numpy() == newton.solvers.SolverMuJoCo.CtrlSource.CTRL_DIRECT
         yield "actuators that are no joint targets (control.joint_f gives efforts)", np.count_nonzero(direct)
+    for what, (names, nothing) in OPTIONS.items():
+        found = (getattr(own, name, None) for name in names)
+        yield what, sum(one is not None and bool((one.numpy() != nothing).any()) for one in found)
     if (are_actuators := getattr(own, "jnt_actgravcomp", None)) is not None and compensated_gravity(model).any():
         yield "effort limits of actuators that compensate gravity", np.count_nonzero(are_actuators.numpy())
 

@@ -152,3 +152,18 @@ def test_what_is_left_out():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solver.step(start(model), model.state(), None, None, DT)
+
+
+def test_options_of_mujoco_that_are_left_out():
+    """A medium around bodies, and dampers and limits that are switched off, are said once each."""
+    option = '<option density="1.2"><flag damper="disable" limit="disable"/></option>'
+    geom = '<geom type="box" size=".1 .2 .3" contype="0" conaffinity="0"/>'
+    builder = newton.ModelBuilder()
+    newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+    builder.add_mjcf(f'<mujoco>{option}<worldbody><body><joint damping="2"/>{geom}</body></worldbody></mujoco>')
+    with pytest.warns(UserWarning) as caught:
+        SolverWarpArtic(builder.finalize(), dt=DT)
+    assert [str(one.message) for one in caught] == [
+        "1 media with a density or a viscosity of MuJoCo are not simulated",
+        "2 flags that switch off a part of the dynamics of MuJoCo are not simulated",
+    ]
