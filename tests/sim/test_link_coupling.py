@@ -7,7 +7,7 @@ import pytest
 
 from tests.meshes.bodies import bar
 from tests.sim.bodies_on_links import DOWN, FREE, block, on_block, simulate, slide
-from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
+from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.drive import Drive
@@ -267,21 +267,30 @@ def test_an_environment_without_numbers_stops_alone():
     assert both.elastic_bodies[0].unconverged.tolist() == [0, 0]  # it makes no steps
 
 
-def test_external_forces_stay_as_given_where_a_step_fails():
-    """Waypoints on held nodes that are put at one place."""
+def test_waypoints_that_are_put_at_one_place():
+    """On held nodes: the environment stops as it is, with its links, and the other one goes on as without it."""
     scene = with_rope()
     rope, body = scene.mesh_tendons[0], replace(scene.elastic_bodies[0], pinned=(0, 1))
     rope = replace(rope, waypoints=(BodyPoint(nodes=(1,)), *rope.waypoints))
-    simulation = simulate(replace(scene, elastic_bodies=(body,), mesh_tendons=(rope,)), 0.01)
-    simulation.step(3)
-    assert np.abs(simulation.elastic_bodies[0].coupling.points.reaction.numpy()).max() > 1.0
+    scene = replace(scene, elastic_bodies=(body,), mesh_tendons=(rope,))
+    both, alone = (simulate(scene, 0.01, environments=count) for count in (2, 1))
+    for simulation in (both, alone):
+        simulation.step(3)
     points = body.points.copy()
     points[1] = points[0]
-    simulation.elastic_bodies[0].set_state(points=points)
-    simulation.elastic_bodies[0].coupling.points.reaction.fill_(1.0)
-    with pytest.raises(SolveError, match="coincide"):
-        simulation.step()
-    assert (simulation.control.link_external_force.numpy() == 0.0).all()
+    both.elastic_bodies[0].set_state(points=points, environments=[1])
+    poses = both.state.link_pose.numpy()[..., 1].copy()
+    for simulation in (both, alone):
+        simulation.step(3)
+    assert (both.control.link_external_force.numpy() == 0.0).all()
+    assert (both.state.link_pose.numpy()[..., 1] == poses).all()
+    assert (both.elastic_bodies[0].points.numpy()[1][:2] == points[0]).all()
+    assert (both.elastic_bodies[0].points.numpy()[0] == alone.elastic_bodies[0].points.numpy()[0]).all()
+    assert (both.state.link_pose.numpy()[..., 0] == alone.state.link_pose.numpy()[..., 0]).all()
+    assert [str(failure) for failure in both.failures()] == [
+        f"{both.articulations[0].path}: environment 1 stopped at step 4: an elastic body that is attached to it has",
+        "/World/bar: environment 1 stopped at step 4: neighbouring waypoints of /World/rope must be apart",
+    ]
 
 
 def test_external_forces_stay_as_given_where_a_step_is_interrupted(monkeypatch):

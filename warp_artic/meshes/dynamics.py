@@ -234,6 +234,12 @@ class ElasticDynamics:
         made in halves, in the second one. None where there are no obstacles."""
         return self.potential.contacts.forces if self.potential.contacts else None
 
+    @property
+    def coincident(self) -> np.ndarray:
+        """After a step: one more than a tendon with neighbouring waypoints that have coincided in it, which have no
+        direction, or 0, shape (environments)."""
+        return self.potential.coincident
+
     def follow_obstacles(self, time: float) -> None:
         """Know where obstacles that move are in the step from a time since the start on [s]."""
         if self.potential.contacts:
@@ -245,11 +251,7 @@ class ElasticDynamics:
         self.mesh.launch_over_nodes(self._load, inputs)
 
     def step(self) -> Convergence:
-        """Advance `points` and `velocities` by one time step; it is `begin`, `solve` and `finish`.
-
-        Raises:
-            SolveError: Neighbouring waypoints of a tendon coincide.
-        """
+        """Advance `points` and `velocities` by one time step; it is `begin`, `solve` and `finish`."""
         self.begin()
         found = self.solve()
         self.finish(found)
@@ -257,16 +259,13 @@ class ElasticDynamics:
 
     def begin(self) -> None:
         """Guess the middle of the step."""
+        self.coincident[:] = 0
         self._begin_from(self.end)
         if self.potential.contacts:
             self.potential.contacts.place(self.points, self.velocities, self.dt, 2.0)
 
     def solve(self, asked: np.ndarray | None = None) -> Convergence:
-        """Find the middle of the step, and again in environments that are asked for, where carriers are known better.
-
-        Raises:
-            SolveError: Neighbouring waypoints of a tendon coincide.
-        """
+        """Find the middle of the step, and again in environments that are asked for: carriers are known better."""
         if asked is None:
             self._place_carried(np.ones(self.mesh.environments, bool), 0.0)
         else:

@@ -132,16 +132,19 @@ class MeshTendons:
 
         `asked` as in `add_forces`. Places that are no numbers do not coincide.
         """
-        if not (self._host.read(self.shape.coincident) >= 0).any():
-            return
-        asked = self._everywhere if asked is None else asked
-        coincident = self.shape.coincident.numpy()
-        for tendon, environment in np.argwhere((coincident >= 0) & (asked.numpy() > 0)):
-            segment = coincident[tendon, environment]
+        for tendon, environment in self.coincident(asked):
+            segment = self.shape.coincident.numpy()[tendon, environment]
             raise SolveError(
                 f"{self.tendons[tendon].name}: waypoints {segment} and {segment + 1} coincide in environment "
                 f"{environment}; neighbouring waypoints must be apart"
             )
+
+    def coincident(self, asked: wp.array | None = None) -> np.ndarray:
+        """The tendons with neighbouring waypoints that coincide, and the environments, shape (n, 2); as in `check`."""
+        coincident = self._host.read(self.shape.coincident) >= 0
+        if coincident.any() and asked is not None:
+            coincident = coincident & (asked.numpy() > 0)
+        return np.argwhere(coincident)
 
     def energy(self, found: wp.array | None = None, asked: wp.array | None = None) -> wp.array:
         """The sum of E over the tendons [J], shape (environments), written to an array if one is given.

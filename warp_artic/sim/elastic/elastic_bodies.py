@@ -80,6 +80,7 @@ class ElasticBodies:
             self._meet(those)
         for body in self.bodies:
             body.finish()
+        self._stop_carriers()
         self.give_back()
         for body in self._coupled:
             body.coupling.points.push()
