@@ -244,3 +244,25 @@ def test_the_sample_learns_to_balance(capsys):
     assert curve[0][0] < 1.5
     assert curve[-1][0] > 4.0
     assert len(capsys.readouterr().out.splitlines()) == 7
+
+
+def test_time_samples_of_a_stage(caplog):
+    """Actions come before those of the targets that they are written to; others begin anew with all copies."""
+    steered = task(action="drive_position_target", joints=["/World/arm/elbow"], scale=1.0, terminated=never)
+    env = wa.VectorEnv(SCENES / "soft_fingertip.usda", steered, 2, autoreset="disabled")
+    assert [line.message for line in caplog.records if "time samples are followed" in line.message]
+    elbow = env.simulation.joint_names.index("/World/arm/elbow")
+
+    def episode(action):
+        env.reset()
+        seen = np.array([env.step(np.full((2, 1), action, np.float32))[0] for _ in range(5)])
+        assert env.arrays.drive_position_target[:, elbow] == pytest.approx(action)
+        return seen
+
+    first, other, again = (episode(action) for action in (0.3, -0.3, 0.3))
+    assert np.array_equal(first, again) and np.abs(first - other).max() > 1e-3
+
+
+def never(arrays):
+    """No episode ends."""
+    return np.zeros(len(arrays.joint_position), bool)

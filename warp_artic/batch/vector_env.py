@@ -6,6 +6,7 @@ simulation, or JAX, which gets copies.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ except ImportError:
     raise SettingsError('VectorEnv needs Gymnasium: pip install "warp-artic[gymnasium]"') from None
 
 KINDS = ("numpy", "torch", "jax")
+LOG = logging.getLogger("warp_artic")
+ONE_TIME = "time samples are followed, and time is that of all copies: it begins anew where all are reset at once"
+"""What is said of a stage in which something beside the actions follows time."""
 
 
 class Arrays:
@@ -66,7 +70,7 @@ class Task:
     terminated: Callable[[Arrays], Any]
     """Whether the episode has ended, shape (E); so has one that diverges."""
     action: str = "drive_position_target"
-    """The array of the control that actions are written to."""
+    """The array of the control that actions are written to, in place of what time samples of the stage say."""
     joints: Sequence[str] | None = None
     """The dofs that have actions, in their order; all by default."""
     low: float = -1.0
@@ -129,11 +133,15 @@ class VectorEnv(GymnasiumVectorEnv):
         self.simulation = self._case.simulation(num_envs)
         self._numbers = SceneNumbers(self.simulation.run)
         self._places = self._case.response.places
+        self._rows = self._chosen_rows()
+        for name in self.simulation.joint_names if task.joints is None else task.joints:
+            self.simulation.target_tracks.pop((task.action, name), None)
+        if self.simulation.run.follows_time:
+            LOG.warning("%s: %s", stage, ONE_TIME)
         self._start = self.simulation.snapshot()
         self.arrays = Arrays(self.simulation, arrays)
         self._xp = import_module({"numpy": "numpy", "torch": "torch", "jax": "jax.numpy"}[arrays])
         self._kind = arrays
-        self._rows = self._chosen_rows()
         self._limit = np.iinfo(int).max
         if task.time_limit is not None:
             self._limit = max(1, round(task.time_limit / (self.simulation.dt * task.decimation)))
@@ -223,7 +231,7 @@ class VectorEnv(GymnasiumVectorEnv):
         """Begin an episode in chosen copies."""
         if not len(chosen):
             return
-        self.simulation.apply(self._start, environments=chosen)
+        self.simulation.apply(self._start, environments=None if len(chosen) == self.num_envs else chosen)
         if len(self._places):
             values = np.concatenate([self._table(int(self._episode[one]))[one : one + 1] for one in chosen])
             self._numbers.write(self._places, self._case.response.numbers(values), chosen)

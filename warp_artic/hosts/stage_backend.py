@@ -114,12 +114,21 @@ class WarpArticBackend:
         self.source.leave_out(layer)
 
     def set_controls(self, controls: Mapping[str, Any], environments: Sequence[int] | None = None) -> None:
-        """Set arrays of `Simulation.control`, shape (rows, ...) or (chosen environments, rows, ...)."""
+        """Set arrays of `Simulation.control`, shape (rows, ...) or (chosen environments, rows, ...).
+
+        Targets that are set to others than they are do not follow time samples of the stage any more.
+        """
         simulation = self._attached()
         for name in controls:
             self._check_name(name, CONTROL)
         for name, values in controls.items():
+            followed = [row for array, row in simulation.target_tracks if array == name]
+            before = getattr(simulation.control, name).numpy().copy() if followed else None
             simulation.set_values(name, values, environments)
+            for row in followed:
+                own = simulation.joint_names.index(row)
+                if (getattr(simulation.control, name).numpy()[own] != before[own]).any():
+                    simulation.target_tracks.pop((name, row))
 
     def set_contacts(self, contacts: Mapping[str, Any]) -> None:
         """Set the contacts that the host has found, by the names of arguments of `Simulation.set_contacts`.
