@@ -278,7 +278,8 @@ class Host:
                 tables[name] = self.backend.read([name])[name].numpy().astype(float)
             tables[name][row] = self._units.si(float(found[0]), quantity)
             self.backend.simulation.target_tracks.pop((name, dof), None)
-        self.backend.set_controls({name: table.T for name, table in tables.items()})
+        for name, table in tables.items():
+            self.backend.simulation.set_values(name, table.T)
 
 
 def _place_of(prim: Usd.Prim, links: tuple[str, ...]) -> tuple[int, np.ndarray]:

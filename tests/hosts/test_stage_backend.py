@@ -253,6 +253,20 @@ def test_reset_and_controls():
     np.testing.assert_allclose(positions(backend), [0.1, 0.2], atol=1e-7)
 
 
+def test_a_control_comes_before_time_samples():
+    """A target that is animated on the stage stays where the host sets it; others that it does not set go on."""
+    animated = (
+        "targetPosition.timeSamples = { 0: 30, 24: 90 }\nfloat drive:angular:physics:targetVelocity.timeSamples = "
+    )
+    stage = open_text(SCENE + arm().replace("targetPosition = 30", animated + "{ 0: 0, 24: 60 }"))
+    backend = attached(stage)
+    backend.set_controls({"drive_position_target": [0.1, 0.2]})
+    backend.step(0.5)
+    targets = backend.read(["drive_position_target", "drive_velocity_target"])
+    assert targets["drive_position_target"].numpy().ravel() == pytest.approx([0.1, 0.2])
+    assert np.degrees(targets["drive_velocity_target"].numpy()).ravel() == pytest.approx([30.0, 30.0])
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -116,19 +116,12 @@ class WarpArticBackend:
     def set_controls(self, controls: Mapping[str, Any], environments: Sequence[int] | None = None) -> None:
         """Set arrays of `Simulation.control`, shape (rows, ...) or (chosen environments, rows, ...).
 
-        Targets that are set to others than they are do not follow time samples of the stage any more.
+        What is set, here and by `write`, does not follow time samples of the stage any more.
         """
-        simulation = self._attached()
+        self._attached()
         for name in controls:
             self._check_name(name, CONTROL)
-        for name, values in controls.items():
-            followed = [row for array, row in simulation.target_tracks if array == name]
-            before = getattr(simulation.control, name).numpy().copy() if followed else None
-            simulation.set_values(name, values, environments)
-            for row in followed:
-                own = simulation.joint_names.index(row)
-                if (getattr(simulation.control, name).numpy()[own] != before[own]).any():
-                    simulation.target_tracks.pop((name, row))
+        self._set(controls, environments)
 
     def set_contacts(self, contacts: Mapping[str, Any]) -> None:
         """Set the contacts that the host has found, by the names of arguments of `Simulation.set_contacts`.
@@ -205,8 +198,7 @@ class WarpArticBackend:
         motion = {name: array for name, array in values.items() if name in MOTION}
         if motion:
             simulation.set_state(**motion, environments=environments)
-        for name in values.keys() - motion.keys():
-            simulation.set_values(name, values[name], environments)
+        self._set({name: array for name, array in values.items() if name not in motion}, environments)
 
     def reset(self, environments: Sequence[int] | None = None) -> None:
         """Put environments (all by default) back to the start state of the stage as it is authored now."""
@@ -239,6 +231,14 @@ class WarpArticBackend:
         meshes = tuple(body.name for body in scene.elastic_bodies)
         self.report = AttachReport(tuple(simulated), left, scene.link_names, meshes)
         self.source.watch((*simulated, *left, *_materials(self.source.stage, meshes)))
+
+    def _set(self, arrays: Mapping[str, Any], environments: Sequence[int] | None) -> None:
+        """Set controls or parameters, in place of time samples."""
+        simulation = self.simulation
+        for name, values in arrays.items():
+            simulation.set_values(name, values, environments)
+            for key in [key for key in simulation.target_tracks if key[0] == name]:
+                simulation.target_tracks.pop(key)
 
     def _attached(self) -> Simulation:
         if self.simulation is None:
