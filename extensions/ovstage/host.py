@@ -17,6 +17,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from pxr import Usd, UsdGeom
@@ -90,7 +91,7 @@ class Host:
         self.ordinal = 0
         """The last one that was written, or that the stage was sealed at."""
         self._check_ordinal(ordinal)
-        self.ordinal = ordinal
+        self.ordinal = int(ordinal)
         self._environment = environment
         self._prims: list[Prims] = []
         self.backend.attach(source, **options)
@@ -134,12 +135,12 @@ class Host:
         self.close()
 
     def _check_ordinal(self, ordinal: int) -> None:
-        if isinstance(ordinal, bool) or not isinstance(ordinal, int) or ordinal <= self.ordinal:
+        if isinstance(ordinal, bool) or not isinstance(ordinal, Integral) or ordinal <= self.ordinal:
             raise HostError(f"ordinal: {ordinal!r} is not an integer above {self.ordinal}, the last one")
 
     def _write(self, ordinal: int) -> None:
         """Write links and outputs at an ordinal, and seal them there."""
-        self.ordinal = ordinal
+        self.ordinal = int(ordinal)
         self._follow_revision()
         poses = self.backend.link_poses(self._environment)
         W = world_matrices(self._scale, matrices(poses[:, 3:]), poses[:, :3] / self._units.meters)

@@ -87,8 +87,8 @@ def test_frames_of_any_length():
     frames = np.random.default_rng(3).uniform(0.0, 0.05, 200)
     counts = [backend.step(float(frame)) for frame in frames]
     assert np.abs(np.cumsum(counts) - np.cumsum(frames) * 240).max() <= 1.0
-    assert [backend.step(1e-3) for _ in range(25)].count(1) == 6
-    for dt in (-1.0, math.nan, math.inf, True, "1"):
+    assert [backend.step(np.float32(1e-3)) for _ in range(25)].count(1) == 6
+    for dt in (-1.0, math.nan, math.inf, True, np.True_, "1"):
         with pytest.raises(SettingsError, match="dt: .* is not a finite number of at least 0"):
             backend.step(dt)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from warp_artic.errors import SettingsError
 
@@ -27,9 +28,9 @@ class StepClock:
         Raises:
             SettingsError: The time is not a finite number of at least zero.
         """
-        if isinstance(time, bool) or not isinstance(time, (int, float)) or not 0.0 <= time < math.inf:
+        if isinstance(time, bool) or not isinstance(time, Real) or not 0.0 <= time < math.inf:
             raise SettingsError(f"dt: {time!r} is not a finite number of at least 0")
-        due = self._left + time
+        due = self._left + float(time)
         count = math.floor(due / self.dt + ROUNDING)
         self._left = due - count * self.dt
         return count

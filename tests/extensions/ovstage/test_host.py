@@ -244,8 +244,8 @@ def test_ordinals(path, stage):
             host.step(1 / 60, ordinal=7)
         assert (positions(host.backend) == before).all()
         stage.advance_write_floor(6).wait()
-        host.step(1 / 60, ordinal=7)
-        assert (positions(host.backend) != before).any()
+        host.step(np.float32(1 / 60), ordinal=np.int64(7))
+        assert (positions(host.backend) != before).any() and type(host.ordinal) is int
         author(stage, "/arm/j1", TARGET, math.nan, 8)
         with pytest.raises(HostError, match="/arm/j1.drive:angular:physics:targetPosition: nan is not a finite number"):
             host.step(1 / 60, ordinal=9)
