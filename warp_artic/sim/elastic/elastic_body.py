@@ -172,17 +172,31 @@ class SimulatedElasticBody:
         self.given.restart(environments)
 
     def carry_over(self, old: SimulatedElasticBody) -> None:
-        """Go on with the motion of another body of as many nodes, and with the controls of the same tendons."""
+        """Go on with the motion of another body of as many nodes, and with controls that an edit leaves alone."""
+        self._carry_controls(old)
         if old.body.points.shape != self.body.points.shape:
             return
         here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
-        if old.tendons == self.tendons:
-            here, there = here | self._controls(), there | old._controls()
         if None not in (self.contact_force, old.contact_force):
             here, there = (one | {"contact_force": own.contact_force} for one, own in ((here, self), (there, old)))
         for name, array in here.items():
             array.assign(there[name].numpy())
         wp.copy(self._dynamics.end, self._dynamics.points)
+
+    def _carry_controls(self, old: SimulatedElasticBody) -> None:
+        """Go on with controls that are described as for the tendon of this name before."""
+        rows = {tendon.name: row for row, tendon in enumerate(old.tendons)}
+        is_at_rest_as_before = np.array_equal(old.body.points, self.body.points)
+        for name, array in self._controls().items():
+            table = array.numpy().copy()
+            for row, tendon in enumerate(self.tendons):
+                before = rows.get(tendon.name)
+                if before is None or getattr(old.tendons[before], name) != getattr(tendon, name):
+                    continue
+                has_length = is_at_rest_as_before and old.tendons[before].waypoints == tendon.waypoints
+                if name != "target_length" or has_length:
+                    table[row] = old._controls()[name].numpy()[before]
+            array.assign(table)
 
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
