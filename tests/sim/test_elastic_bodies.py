@@ -442,8 +442,8 @@ def test_a_revised_scene_goes_on():
     assert sag[0] < sag[1]
 
 
-def test_controls_of_tendons_that_an_edit_leaves_alone():
-    """Stay as they were written by environment; those of what is edited are as it says."""
+def test_what_an_edit_leaves_alone():
+    """Controls of tendons and gravity stay as they were written by environment; what is edited is as it says."""
     body = clamped((3, 1, 1), (0.3, 0.1, 0.1))
     first, second, third = (
         replace(pulled(body, (0, node), law=TensionLaw.CABLE, stiffness=50.0, target_length=0.2), name=f"/World/{node}")
@@ -454,12 +454,15 @@ def test_controls_of_tendons_that_an_edit_leaves_alone():
     own = simulation.elastic_bodies[0]
     own.stiffness.assign(np.array([[60.0, 70.0], [80.0, 90.0]]))
     own.target_length.assign(np.array([[0.1, 0.2], [0.3, 0.4]]))
+    own.gravity.assign(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     tendons = third, replace(second, stiffness=10.0), replace(first, smoothing=0.01)
     made = revise(simulation, replace(scene, mesh_tendons=tendons), SETTINGS).elastic_bodies[0]
+    assert (made.gravity.numpy() == own.gravity.numpy()).all()
     assert made.stiffness.numpy().tolist() == [[50.0, 50.0], [10.0, 10.0], [60.0, 70.0]]
     assert made.target_length.numpy().tolist() == [[0.2, 0.2], [0.3, 0.4], [0.1, 0.2]]
     moved = replace(first, waypoints=second.waypoints, target_length=None)
-    made = revise(simulation, replace(scene, mesh_tendons=(moved,)), SETTINGS).elastic_bodies[0]
+    made = revise(simulation, replace(scene, mesh_tendons=(moved,), gravity=FREE), SETTINGS).elastic_bodies[0]
+    assert not made.gravity.numpy().any()
     assert made.stiffness.numpy().tolist() == [[60.0, 70.0]]
     assert made.target_length.numpy()[0] == pytest.approx(np.linalg.norm(body.points[13] - body.points[0]))
 

@@ -64,6 +64,7 @@ class SimulatedElasticBody:
         self._node_force = mesh.array(np.zeros(coupled.points.shape))
         self.node_force: wp.array = self._own(self._node_force)
         """Forces on nodes beside weights, in the axes of the body [N], shape as `points`."""
+        self._described_gravity = scene.gravity
         gravity = np.repeat(np.array([scene.gravity], float).T, environments, axis=1)
         self.gravity: wp.array = wp.array(gravity, dtype=mesh.types.real, device=device)
         """In world axes [m/s^2], shape (3, environments)."""
@@ -174,6 +175,8 @@ class SimulatedElasticBody:
     def carry_over(self, old: SimulatedElasticBody) -> None:
         """Go on with the motion of another body of as many nodes, and with controls that an edit leaves alone."""
         self._carry_controls(old)
+        if old._described_gravity == self._described_gravity:
+            self.gravity.assign(old.gravity.numpy())
         if old.body.points.shape != self.body.points.shape:
             return
         here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
