@@ -152,3 +152,18 @@ def test_what_cannot_be_varied_is_refused_before_the_first_step(vary, words):
         Cases(plan('stage = "arm.usda"\nsteps = 4\nruns = 4', vary=[one])).of(()).response  # noqa: B018
     assert words in str(error.value)
     assert isinstance(error.value, ArticError)
+
+
+@pytest.mark.parametrize("name", ["bent_beam", "soft_fingertip"])
+def test_gravity_acts_on_elastic_bodies_too(name):
+    """On those alone, and on those beside articulations; each run falls by its own."""
+    distribution = {"uniform": [1.0, 3.0]}
+    vary = [wa.Vary(attribute="physics:gravityMagnitude", prims="/World/scene", distribution=distribution)]
+    case = Cases(wa.Plan(stage=str(SCENES / f"{name}.usda"), runs=2, steps=1, vary=vary)).of(())
+    simulation, values = case.simulation(2), case.table(0, 2)
+    numbers = SceneNumbers(simulation.run)
+    numbers.write(case.response.places, case.response.numbers(values), np.arange(2))
+    (body,) = simulation.elastic_bodies
+    assert body.gravity.numpy()[2] == pytest.approx(-values[:, 0]) and values[0, 0] != values[1, 0]
+    for gravity in simulation.parameters.gravity.numpy():
+        assert gravity == pytest.approx(body.gravity.numpy())

@@ -1,7 +1,8 @@
 """All numbers that a scene gives to steps, as one vector, and such numbers written to chosen environments.
 
 The vector has parameters, start state and control of each group, one after the other; each has a part of shape (rows,
-mechanisms). Scenes that differ in numbers only (`sim.revise.same_structure`) have vectors of the same layout.
+mechanisms). Gravity of elastic bodies comes last. Scenes that differ in numbers only (`sim.revise.same_structure`) have
+vectors of the same layout.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from warp_artic.sim.run.access import check_arrays_may_change
 from warp_artic.sim.run.layout import laid_out
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import follow_links
+
+BODIES = -1
+"""Stands for elastic bodies, where others have the index of a group."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,13 @@ class SceneNumbers:
             for name, values in _arrays(group, laid_out(self.run.scene, self.run.settings)).items():
                 found.append(Part(index, name, first, *values.shape))
                 first = found[-1].end
-        return tuple(found)
+        return (*found, Part(BODIES, "gravity", first, 3, 1)) if self.run.elastic else tuple(found)
 
     def of(self, scene: Scene) -> np.ndarray:
         """The numbers of a scene of the same structure."""
         laid = laid_out(scene, self.run.settings)
         arrays = [values.ravel() for group in self.run.groups for values in _arrays(group, laid).values()]
+        arrays += [np.asarray(laid.gravity, float)] if self.run.elastic else []
         return np.concatenate(arrays) if arrays else np.zeros(0)
 
     def places(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +105,13 @@ class SceneNumbers:
         run.idle.end(run.steps_done)
         for part in self.parts:
             chosen = np.flatnonzero((places >= part.first) & (places < part.end))
-            if chosen.size:
+            if chosen.size and part.group == BODIES:
+                for body in run.elastic.bodies:
+                    table = body.gravity.numpy().copy()
+                    for row, of_row in zip(places[chosen] - part.first, values[chosen]):
+                        table[row, own] = of_row
+                    body.gravity.assign(table)
+            elif chosen.size:
                 group = run.groups[part.group]
                 is_new |= part.name in group.parameters and group.parameters[part.name].is_shared
                 rows, mechanisms = np.divmod(places[chosen] - part.first, part.mechanisms)
