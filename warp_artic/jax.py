@@ -18,7 +18,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.differentiable_rollout import DifferentiableRollout, Key, RolloutMotion, check_precision
+from warp_artic.sim.differentiable_rollout import (
+    DifferentiableRollout,
+    Key,
+    RolloutMotion,
+    arrays_given,
+    check_precision,
+)
 from warp_artic.sim.simulation import Simulation
 
 try:
@@ -63,14 +69,14 @@ def rollout(
         SettingsError: A name, a shape, a count or a type is not allowed; nothing is converted unseen.
         SolveError: There is something in the scene that is not differentiated yet, as of `Simulation.tangent`.
     """
+    given = arrays_given(simulation, controls, start, parameters)
     precision = simulation.settings.precision
     if jax.dtypes.canonicalize_dtype(precision) != precision:
         raise SettingsError(
             f'wa.jax: the simulation has {precision}, which JAX has after jax.config.update("jax_enable_x64", True)'
         )
-    given = {"controls": controls or {}, "start": start or {}, "parameters": parameters or {}}
-    keys = [(kind, name) for kind, arrays in given.items() for name in arrays]
-    arrays = [_array(simulation, key, given[key[0]][key[1]]) for key in keys]
+    keys = list(given)
+    arrays = [_array(simulation, key, given[key]) for key in keys]
     host = DifferentiableRollout(simulation, {key: one.shape for key, one in zip(keys, arrays)}, steps, every)
     results = RolloutMotion(*(jax.ShapeDtypeStruct(shape, host.precision) for shape in host.shapes))
 

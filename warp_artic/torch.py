@@ -16,7 +16,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.differentiable_rollout import DifferentiableRollout, Key, RolloutMotion, check_precision
+from warp_artic.sim.arrays.views import real_numbers
+from warp_artic.sim.differentiable_rollout import (
+    DifferentiableRollout,
+    Key,
+    RolloutMotion,
+    arrays_given,
+    check_precision,
+)
 from warp_artic.sim.simulation import Simulation
 
 try:
@@ -59,11 +66,12 @@ def rollout(
         SettingsError: A name, a shape, a count or a type is not allowed; nothing is converted unseen.
         SolveError: There is something in the scene that is not differentiated yet, as of `Simulation.tangent`.
     """
-    given = {"controls": controls or {}, "start": start or {}, "parameters": parameters or {}}
-    tensors = {(kind, name): values for kind, arrays in given.items() for name, values in arrays.items()}
+    tensors = arrays_given(simulation, controls, start, parameters)
     for key, values in tensors.items():
         if hasattr(values, "dtype"):
             check_precision(key, str(values.dtype).removeprefix("torch."), simulation)
+        else:
+            values = real_numbers(key[1], values)
         tensors[key] = torch.as_tensor(values, dtype=getattr(torch, simulation.settings.precision))
     shapes = {key: tuple(values.shape) for key, values in tensors.items()}
     host = DifferentiableRollout(simulation, shapes, steps, every)

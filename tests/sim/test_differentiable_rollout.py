@@ -221,6 +221,7 @@ REFUSED = [
     ({"start": {"joint_velocity": np.zeros(6, np.float16)}}, "start: joint_velocity: float16 is not float64"),
     ({"start": {"joint_velocity": np.zeros(6)}, "steps": 0}, "steps: 0 is not an integer of at least 1"),
     ({"start": {"joint_velocity": np.zeros(6)}, "steps": None}, "steps: is needed"),
+    ({"start": ["joint_velocity"]}, "start: a list is no mapping of names to arrays"),
 ]
 
 

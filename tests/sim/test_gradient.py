@@ -146,6 +146,42 @@ def test_a_slider_on_a_drive_has_the_matrix_of_its_law():
     assert A[0] == pytest.approx([1.0, h], rel=0.01, abs=1e-2 * h)
 
 
+def test_names_may_be_given_in_any_way():
+    """Alone, or by what lists them once; a name that is given twice counts once."""
+    simulation = driven()
+    effort = simulation.linearize(["joint_effort"])
+    for names in ("joint_effort", iter(["joint_effort"])):
+        found = simulation.linearize(names, "link_mass")
+        np.testing.assert_array_equal(found.B.numpy(), effort.B.numpy())
+        assert found.input_names == effort.input_names
+    targets = simulation.linearize(iter(["drive_position_target"]))
+    np.testing.assert_array_equal(targets.B.numpy(), simulation.linearize(["drive_position_target"]).B.numpy())
+    weights = {"joint_velocity": np.ones((3, 2, len(simulation.joint_names)))}
+    for names in ("gravity", iter(["gravity"]), ["gravity", "gravity"]):
+        _, found = simulation.gradient(lambda motion: (0.0, weights), 2, names)
+        _, wanted = simulation.gradient(lambda motion: (0.0, weights), 2, ["gravity"])
+        np.testing.assert_array_equal(found["gravity"], wanted["gravity"])
+
+
+def test_arguments_of_a_wrong_kind_are_refused():
+    """By name."""
+    simulation = driven()
+    ones = {"gravity": np.ones((1, 1, 3))}
+    for call, sentence in {
+        lambda: simulation.linearize(None): "inputs: None is no list of names",
+        lambda: simulation.linearize(parameters=5): "parameters: 5 is no list of names",
+        lambda: simulation.gradient(lambda motion: (0.0, {}), 2, None): "wrt: None is no list of names",
+        lambda: simulation.tangent(["gravity"]): "seeds: a list is no mapping of names to arrays",
+        lambda: simulation.tangent(ones, controls=[1.0]): "controls: a list is no mapping of names to arrays",
+        lambda: simulation.kinks(controls=[1.0]): "controls: a list is no mapping of names to arrays",
+        lambda: simulation.tangent({"gravity": 1j * np.ones((1, 3))}): "gravity: .* is not an array of real numbers",
+        lambda: simulation.tangent({"gravity": [[1, 2, 3], [1]]}): "gravity: .* is not an array of real numbers",
+        lambda: simulation.tangent(ones, controls={"joint_effort": "x"}): "joint_effort: 'x' is not an array of real",
+    }.items():
+        with pytest.raises(SettingsError, match=sentence):
+            call()
+
+
 def test_shapes_of_derivatives_are_checked():
     """And names, and counts."""
     simulation = driven()
@@ -154,7 +190,7 @@ def test_shapes_of_derivatives_are_checked():
     for wrong in (None, 1.0, (1.0, None), (1.0, {}, {})):
         with pytest.raises(SettingsError, match="loss: must return its value and a dictionary of its derivatives"):
             simulation.gradient(lambda motion, wrong=wrong: wrong, 2, ["gravity"])
-    with pytest.raises(SettingsError, match="loss: derivatives by joint_position are a str, not numbers"):
+    with pytest.raises(SettingsError, match="loss: derivatives by joint_position: 'much' is not an array"):
         simulation.gradient(lambda motion: (0.0, {"joint_position": "much"}), 2, ["gravity"])
     with pytest.raises(SettingsError, match="loss: a NoneType is no function of the motion"):
         simulation.gradient(None, 2, ["gravity"])

@@ -8,7 +8,7 @@ by motions, see `sim.derivatives.slopes`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from warp_artic.sim.change.moment import as_it_was, take_moment
 from warp_artic.sim.derivatives.quantities import layouts, values_of_run
 from warp_artic.sim.derivatives.slopes import by_motions, by_numbers
 from warp_artic.sim.derivatives.twin import check_differentiable
-from warp_artic.sim.rollout import Course, course_of, follow, go_to_start
+from warp_artic.sim.rollout import Course, check_kinds, course_of, follow, go_to_start
 from warp_artic.sim.simulation import Simulation
 
 Key = tuple[str, str]
@@ -148,6 +148,17 @@ class DifferentiableRollout:
         aligned = (1,) * (slopes.ndim - len(aligned)) + aligned
         over = tuple(axis for axis, count in enumerate(aligned) if count == 1)
         return slopes.sum(axis=over, keepdims=True).reshape(values.shape).astype(self.precision)
+
+
+def arrays_given(simulation: Simulation, controls, start, parameters) -> dict[Key, Any]:
+    """The arrays of the arguments of a rollout.
+
+    Raises:
+        SettingsError: An argument is of a wrong kind.
+    """
+    check_kinds(simulation, controls, start, parameters)
+    given = {"controls": controls, "start": start, "parameters": parameters}
+    return {(kind, name): values for kind, arrays in given.items() for name, values in (arrays or {}).items()}
 
 
 def check_precision(key: Key, found: str, simulation: Simulation) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import CONTROL, MOTION, checked, real_numbers
+from warp_artic.sim.derivatives.quantities import mapped
 from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.recorder import Recorder
 from warp_artic.sim.record.recording import Recording
@@ -68,11 +69,7 @@ class Course:
 
 def course_of(simulation: Simulation, controls, steps, start, parameters, every) -> Course:
     """The course of a rollout of these arguments; see `rollout`."""
-    if not isinstance(simulation, Simulation):
-        raise SettingsError(f"simulation: a {type(simulation).__name__} is not a Simulation")
-    for kind, given in (("controls", controls), ("start", start), ("parameters", parameters)):
-        if not isinstance(given, Mapping | None):
-            raise SettingsError(f"{kind}: a {type(given).__name__} is no mapping of names to arrays")
+    check_kinds(simulation, controls, start, parameters)
     tables = {name: _table(simulation, name, values) for name, values in (controls or {}).items()}
     lengths = {name: len(table) for name, table in tables.items()}
     if steps is None:
@@ -90,6 +87,18 @@ def course_of(simulation: Simulation, controls, steps, start, parameters, every)
             f"start: {unknown[0]!r} is not one of {', '.join(MOTION)}{did_you_mean(unknown[0], MOTION)}"
         )
     return Course(tables, int(steps), every, start or {}, parameters or {})
+
+
+def check_kinds(simulation: Simulation, controls, start, parameters) -> None:
+    """Refuse arguments of a rollout that are of a wrong kind.
+
+    Raises:
+        SettingsError: One is.
+    """
+    if not isinstance(simulation, Simulation):
+        raise SettingsError(f"simulation: a {type(simulation).__name__} is not a Simulation")
+    for kind, given in (("controls", controls), ("start", start), ("parameters", parameters)):
+        mapped(kind, given)
 
 
 def follow(simulation: Simulation, course: Course, take: Callable[[], object]) -> None:

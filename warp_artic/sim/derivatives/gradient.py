@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.arrays.views import MOTION
+from warp_artic.sim.arrays.views import MOTION, real_numbers
 from warp_artic.sim.derivatives.dual_walk import DualWalk
-from warp_artic.sim.derivatives.quantities import quantity
+from warp_artic.sim.derivatives.quantities import mapped, named, quantity
 from warp_artic.sim.derivatives.slopes import by_motions, by_numbers
 from warp_artic.sim.derivatives.tangent import Motion, control_table
 from warp_artic.sim.derivatives.taped_walk import TapedWalk, TapeIsFullError
@@ -40,9 +40,11 @@ def gradient(
         raise SettingsError(f"steps: {steps!r} is not an integer of at least 1")
     if not callable(loss):
         raise SettingsError(f"loss: a {type(loss).__name__} is no function of the motion")
+    wrt = named("wrt", wrt)
     for name in wrt:
         quantity(run, name)
-    steered = {name: control_table(run, name, table, steps) for name, table in (controls or {}).items()}
+    wrt = tuple(dict.fromkeys(wrt))
+    steered = {name: control_table(run, name, table, steps) for name, table in mapped("controls", controls).items()}
     if run.on.is_cpu:
         try:
             return _gradient(run, loss, TapedWalk, steps, wrt, steered)
@@ -87,10 +89,7 @@ def _sources(run: Run, motion: Motion, slopes: Mapping[str, np.ndarray]) -> dict
     for name, given in slopes.items():
         one, values = quantity(run, name, MOTION), getattr(motion, name)
         wanted = (*values.shape[:2], *one.shape)
-        try:
-            table = np.asarray(given, float)
-        except (TypeError, ValueError):
-            raise SettingsError(f"loss: derivatives by {name} are a {type(given).__name__}, not numbers") from None
+        table = real_numbers(f"loss: derivatives by {name}", given)
         if table.shape != wanted:
             raise SettingsError(f"loss: derivatives by {name} of shape {table.shape} are not of shape {wanted}")
         sources[name] = by_numbers(run, name, values, table)

@@ -16,7 +16,7 @@ from warp_artic.mechanisms.group import mechanisms_in
 from warp_artic.mechanisms.tree import row_names
 from warp_artic.sim.change.moment import as_it_was, take_moment
 from warp_artic.sim.change.motion import set_values
-from warp_artic.sim.derivatives.quantities import quantity
+from warp_artic.sim.derivatives.quantities import mapped, quantity
 from warp_artic.sim.derivatives.tangent import control_table
 from warp_artic.sim.derivatives.twin import check_differentiable
 from warp_artic.sim.run.layout import laid_out
@@ -51,7 +51,7 @@ def kinks(run: Run, steps: int, controls: Mapping[str, np.ndarray] | None) -> Ki
         raise SettingsError(f"steps: {steps!r} is not an integer of at least 1")
     if run.settings.integrator == "rk4":
         raise SettingsError("kinks: steps of the integrator rk4 have no limits and no friction, and nothing to switch")
-    steered = {name: control_table(run, name, table, steps) for name, table in (controls or {}).items()}
+    steered = {name: control_table(run, name, table, steps) for name, table in mapped("controls", controls).items()}
     names = tuple(_names(run))
     least = np.full((2, len(names), run.environments), np.inf)
     with as_it_was(run, take_moment(run)):

@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, environment_indices
-from warp_artic.sim.derivatives.quantities import NOT_BY, labels, motions, quantity
+from warp_artic.sim.derivatives.quantities import NOT_BY, labels, motions, named, quantity
 from warp_artic.sim.derivatives.tangent import advance, twin_of
 from warp_artic.sim.derivatives.twin import check_differentiable
 from warp_artic.sim.derivatives.units import seed_each
@@ -45,11 +45,12 @@ class Linearization:
 def linearize(run: Run, inputs: Sequence[str], parameters: Sequence[str], environments) -> Linearization:
     """See `Simulation.linearize`."""
     check_differentiable(run, "linearize")
+    inputs, parameters = named("inputs", inputs), named("parameters", parameters)
     state = [quantity(run, name) for name in ORDER]
     controls = [quantity(run, name, CONTROL) for name in inputs]
     others = [quantity(run, name, SMOOTH) for name in parameters]
     counts = [sum(one.numbers for one in part) for part in (state, controls, others)]
-    twin = twin_of(run, max(sum(counts), 1), parameters, (tuple(inputs), tuple(parameters)))
+    twin = twin_of(run, max(sum(counts), 1), parameters, (inputs, parameters))
     first = seed_each(run, twin, state)
     if not twin.stands:
         seed_each(run, twin, [*controls, *others], first)

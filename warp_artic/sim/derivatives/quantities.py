@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,30 @@ def quantity(run: Run, name: str, allowed: tuple[str, ...] = SEEDED) -> Quantity
     kind, size = ROW_COUNTS[name]
     count = sum(len(own) for own in run.order[kind])
     return Quantity(name, count, 6 if name == "root_pose" else size)
+
+
+def named(argument: str, names) -> tuple[str, ...]:
+    """The names that an argument lists; a string is one name.
+
+    Raises:
+        SettingsError: It is no list.
+    """
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise SettingsError(f"{argument}: {names!r} is no list of names")
+    return tuple(names)
+
+
+def mapped(argument: str, given) -> Mapping[str, object]:
+    """What an argument maps names to, nothing where it is None.
+
+    Raises:
+        SettingsError: It is no mapping.
+    """
+    if not isinstance(given, Mapping | None):
+        raise SettingsError(f"{argument}: a {type(given).__name__} is no mapping of names to arrays")
+    return given or {}
 
 
 def labels(run: Run, one: Quantity) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.arrays.views import CONTROL, MOTION, checked
-from warp_artic.sim.derivatives.quantities import Quantity, motions, places, quantity, seed, values
+from warp_artic.sim.arrays.views import CONTROL, MOTION, checked, real_numbers
+from warp_artic.sim.derivatives.quantities import Quantity, mapped, motions, places, quantity, seed, values
 from warp_artic.sim.derivatives.twin import Twin, check_differentiable
 from warp_artic.sim.run.state import Run
 
@@ -56,7 +56,7 @@ def tangent(
     """See `Simulation.tangent`."""
     check_differentiable(run, "tangent")
     steps, every = _counts(steps, every)
-    given = {name: quantity(run, name) for name in seeds}
+    given = {name: quantity(run, name) for name in mapped("seeds", seeds)}
     tables = {name: _directions(run, one, seeds[name]) for name, one in given.items()}
     counts = {name: len(table) for name, table in tables.items()}
     if not counts:
@@ -64,7 +64,7 @@ def tangent(
     directions = max(counts.values())
     if wrong := [name for name, count in counts.items() if count != directions]:
         raise SettingsError(f"{wrong[0]}: has {counts[wrong[0]]} directions, others have {directions}")
-    steered = {name: control_table(run, name, table, steps) for name, table in (controls or {}).items()}
+    steered = {name: control_table(run, name, table, steps) for name, table in mapped("controls", controls).items()}
     twin = twin_of(run, directions, tables)
     for name, one in given.items():
         seed(run, twin, one, tables[name])
@@ -134,7 +134,7 @@ def set_control(run: Run, twin: Twin, name: str, table: np.ndarray) -> None:
 def control_table(run: Run, name: str, given, steps: int) -> np.ndarray:
     """Values of a control over time, (steps, rows) or (steps, E, rows), as (steps, E or 1, numbers)."""
     one = quantity(run, name, CONTROL)
-    table = np.asarray(given, float)
+    table = real_numbers(name, given)
     if table.ndim == 1 + len(one.shape):
         table = table[:, None]
     table = checked(name, table, (steps, table.shape[1] if table.ndim > 1 else 1, *one.shape))
@@ -152,7 +152,7 @@ def _counts(steps: int, every: int | None) -> tuple[int, int]:
 
 def _directions(run: Run, one: Quantity, given) -> np.ndarray:
     """Directions of a quantity as (K, E or 1, numbers)."""
-    table = np.asarray(given, float)
+    table = real_numbers(one.name, given)
     if table.ndim == 1 + len(one.shape):
         table = table[:, None]
     environments = table.shape[1] if table.ndim == 2 + len(one.shape) else 0
