@@ -160,6 +160,23 @@ def test_tendons_by_coefficients_of_lengths_or_forces_alone(stiffness, solver):
     assert_same(simulation, found.values.joint_velocity[-1][0], simulation.state.joint_velocity.numpy()[:, 0])
 
 
+def in_the_plane(joined: bool) -> Articulation:
+    """A body that turns about y: it swings from a loop joint, or spins freely about a principal axis."""
+    motion = {"pose": Pose(), "angular_velocity": (0.0, 0.0 if joined else 6.0, 0.0)}
+    center = (0.5 * joined, 0.0, 0.0)
+    body = Link(path="/r/body", mass=2.0, inertia=(0.1, 0, 0, 0.2, 0, 0.3), center_of_mass=center, **motion)
+    loop = LoopJoint(name="/r/ball", link0=WORLD, link1=0, free=(Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z))
+    return Articulation(path="/r", links=(body,), joints=(), constraints=(loop,) * joined)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_out_of_the_plane_of_a_motion(joined):
+    """In which nothing moves, nor accelerates: derivatives are those of the motion that any change gives."""
+    tree = in_the_plane(joined)
+    for steps in (1, 2):
+        assert compare(tree, ("root_velocity",) if joined else MOTIONS, warm=10, steps=steps) < 1e-6
+
+
 def test_closed_mechanisms():
     """With loop joints that are closed again at the end of each step, and velocities that keep the energy."""
     assert compare(spatial_four_bar(), ("joint_velocity", "gravity", "link_mass"), steps=10) < 1e-6

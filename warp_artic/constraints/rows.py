@@ -145,7 +145,8 @@ def start_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
 def bent_speed(target: Real, y: Real, size: Real):
     """J v+ that is wanted along a path that bends, but no faster than J v = y: then impulses do no work."""
     most = absolute(y) + size * real(BENT, y)
-    return minimum(maximum(target, neg(most)), most)
+    # Where all are zero, derivatives are those of what is wanted.
+    return minimum(most, maximum(neg(most), target))
 
 
 @wp.func

@@ -215,6 +215,8 @@ def smooth_acceleration(
     if is_stopped:
         stopped = work.stop_acts[model.dof_island[dof], worker]
         free = smooth[dof, worker] * where_positive(started, one, what_goes_on(model, work, dof, worker, h))
+        # Where both are zero, derivatives are those of the actual one.
+        stopped = minimum(stopped, absolute(mean) + absolute(free))
         mean = where_positive(stopped, nearer(mean, free), mean)
     return mean
 
@@ -283,6 +285,9 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
     size = zero
     rough_linear = zero
     size_linear = zero
+    changes = zero
+    turns = int(0)
+    slides = int(0)
     one = real(1.0, zero)
     free = work.is_unconstrained[island, worker]
     for k in range(model.island_first[island], model.island_first[island + 1]):
@@ -301,17 +306,24 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
         work.acceleration_history[2 * dofs + dof, worker] = second - second_before
         own_rough = second * second + second_before * second_before
         own_size = a * a + b * b + c * c
+        changes = changes + change * change + own_rough
         if model.dof_is_linear[dof] == 1:
+            slides = 1
             rough_linear = rough_linear + own_rough
             size_linear = size_linear + own_size
         else:
+            turns = 1
             rough = rough + own_rough
             size = size + own_size
         free = where_positive(work.spring[dof, worker] + work.damper[dof, worker], zero, free)
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
-    # What does not accelerate is on no curve: derivatives there are those of f = 0, which any change gives.
-    free = where_positive(size + size_linear, free, zero)
+    # What does not accelerate is on no curve: derivatives there are those of f = 0, which any change gives. So are
+    # those of what turns, or slides, in constant motion beside a constant acceleration of the other.
+    accelerates = size + size_linear
+    if slides + turns == 2:
+        accelerates = maximum(minimum(size, size_linear), changes)
+    free = where_positive(accelerates, free, zero)
     known = minimum(state.smoothness[2 * island + 1, block] + one, real(4.0, one))
     known = where_positive(work.soft_limit_acts[island, worker], zero, known)
     state.smoothness[2 * island, block] = where_positive(known - real(3.5, one), free, zero)
