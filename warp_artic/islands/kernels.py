@@ -5,10 +5,10 @@ import warp as wp
 from warp_artic.islands.broad_phase import broad_phase_kernels
 from warp_artic.islands.exchange import exchange_kernels, single_body_kernels, tree_kernels
 from warp_artic.islands.find_islands import island_kernel
-from warp_artic.islands.joint_rows import take_rows_kernel
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.islands.responses import response_kernels
 from warp_artic.islands.solve import solve_kernel
+from warp_artic.islands.take_rows import take_rows_kernel
 
 
 def island_kernels(precision: str) -> dict[str, wp.Kernel]:
