@@ -199,6 +199,30 @@ def test_a_walk_is_tracked_within_two_degrees(tmp_path):
     assert 0.1 < worst < 2.0
 
 
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_gains_are_for_what_hangs_on_a_joint(meters):
+    """Of the block of each joint in the mass matrix, its composite inertia, they have the largest eigenvalue."""
+    stage = skinned_stage()
+    UsdGeom.SetStageMetersPerUnit(stage, meters)
+    UsdPhysics.SetStageKilogramsPerUnit(stage, 0.5)
+    UsdGeom.Xformable(stage.GetPrimAtPath("/Character")).AddScaleOp().Set(Gf.Vec3f(2.0))
+    frequency = 3.0
+    wa.author.ragdoll(stage, follow=frequency)
+    scene = wa.read_stage(stage)
+    M = wa.Simulation(scene, settings=wa.SolverSettings(precision="float64")).mass_matrix().numpy()[0]
+    omega = 2.0 * math.pi * frequency
+    (tree,) = scene.articulations
+    first = 6
+    for joint in tree.joints:
+        own = slice(first, first + len(joint.dofs))
+        first += len(joint.dofs)
+        inertia = np.linalg.eigvalsh(M[own, own])[-1]
+        for dof in joint.dofs:
+            assert dof.drive.stiffness == pytest.approx(inertia * omega**2, rel=1e-4)
+            assert dof.drive.damping == pytest.approx(2.0 * inertia * omega, rel=1e-4)
+    assert first == len(M)
+
+
 def test_what_cannot_follow_is_said():
     """No drive, no animation, or another body that moves with nothing."""
     stage, _ = followed()

@@ -11,15 +11,15 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.errors import SettingsError, StageError
-from warp_artic.usd import tokens, units
+from warp_artic.usd import tokens
 from warp_artic.usd.edit import checked_path, prim_at
 from warp_artic.usd.placement import SHEAR, decompose
+from warp_artic.usd.ragdoll_inertias import hanging_inertias
 from warp_artic.usd.ragdoll_joints import JointFrames, joint_frames, ranges_of
 from warp_artic.usd.ragdoll_plan import Plan, link_frames, plan_ragdoll, volumes
 from warp_artic.usd.read_track import start_code
 from warp_artic.usd.skeleton import Skeleton, skeleton_at
 from warp_artic.usd.skin_parts import read_skin
-from warp_artic.usd.stage_units import stage_units
 
 DENSITY = 1000.0
 """Of a body, where none is given [kg/m^3]."""
@@ -92,8 +92,9 @@ def ragdoll(
         density: [mass/distance^3]; by default 1000 kg/m^3.
         margin: Of limits beyond the range of the animation [degrees].
         merge: More joints that move with the link above, by path, name or a pattern such as "*finger*".
-        follow: Natural frequency of drives by which joints follow the animation, critically damped [Hz]; by default
-            there are none. Gains with time samples let a character go, and take it up again.
+        follow: Natural frequency of drives by which joints follow the animation, critically damped, each with all
+            that hangs on it as one body [Hz]; by default there are none. Gains with time samples let a character go,
+            and take it up again.
         animated_root: Whether the root link moves as the animation has it, whatever the others do.
 
     Raises:
@@ -129,11 +130,12 @@ def ragdoll(
     _author_root(stage, place, prim, code)
     for link, name, pose, mass in zip(plan.links, names, poses, masses):
         _author_link(stage, place.AppendChild(name), source, link, pose, mass)
-    for link, name, own, turns in zip(plan.links, names, frames, limits):
+    inertias = hanging_inertias(plan, poses, masses)
+    for link, name, own, turns, inertia in zip(plan.links, names, frames, limits, inertias):
         if own is not None:
             joint = _author_joint(stage, place, names[link.parent], name, own, turns)
             if follow is not None:
-                _author_drives(joint, stage.GetPrimAtPath(place.AppendChild(name)), follow)
+                _author_drives(joint, stage.GetPrimAtPath(place.AppendChild(name)), follow, inertia * scale**2)
     if animated_root:
         _animate_root(stage, place.AppendChild(names[0]), source, plan.links[0].joint, codes)
     made = tuple(
@@ -299,15 +301,14 @@ def _author_joint(
     return joint
 
 
-def _author_drives(joint: UsdPhysics.Joint, child: Usd.Prim, frequency: float) -> None:
-    """Drives of the rotations of a joint, with which its child follows the skeleton."""
+def _author_drives(joint: UsdPhysics.Joint, child: Usd.Prim, frequency: float, inertia: float) -> None:
+    """Drives of the rotations of a joint, with which its child follows the skeleton; the inertia in stage units."""
     omega = 2.0 * math.pi * frequency
-    own = stage_units(child.GetStage())
     for axis in TURNS:
         drive = UsdPhysics.DriveAPI.Apply(joint.GetPrim(), axis)
-        drive.CreateTypeAttr(UsdPhysics.Tokens.acceleration)
-        drive.CreateStiffnessAttr(own.authored(omega**2, units.ANGULAR_ACCELERATION_STIFFNESS))
-        drive.CreateDampingAttr(own.authored(2.0 * omega, units.ANGULAR_ACCELERATION_DAMPING))
+        drive.CreateTypeAttr(UsdPhysics.Tokens.force)
+        drive.CreateStiffnessAttr(math.radians(inertia * omega**2))
+        drive.CreateDampingAttr(math.radians(2.0 * inertia * omega))
     follow = child.CreateAttribute(tokens.SKEL_FOLLOW, Sdf.ValueTypeNames.Bool, False, Sdf.VariabilityUniform)
     follow.Set(True)
 
