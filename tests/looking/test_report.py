@@ -120,6 +120,18 @@ def test_a_reference_decides(runs, tmp_path, capsys):
     assert json.loads(printed)["good"]
 
 
+def test_a_reference_without_anything_to_compare_is_refused(tmp_path, capsys):
+    """It would pass without a word."""
+    stage = "samples/scenes/pendulum.usda"
+    simulation = wa.Simulation(wa.read_stage(stage))
+    for quantity in ("joint_position", "link_pose"):
+        simulation.record(4, quantities=[quantity]).save(tmp_path / f"{quantity}.npz")
+        simulation.reset()
+    first, second = (str(tmp_path / f"{name}.npz") for name in ("link_pose", "joint_position"))
+    assert main(["report", first, "--stage", stage, "--reference", second, "-o", str(tmp_path / "r.html")]) == 2
+    assert "quantities: the recording has link_pose, and its reference joint_position" in capsys.readouterr().err
+
+
 def test_the_model_is_verified(tmp_path, capsys):
     """Where it is asked for: its identities are in the page, among the test cases, and for programs."""
     run, page, cases = (str(tmp_path / name) for name in ("run.npz", "report.html", "out.xml"))

@@ -32,7 +32,7 @@ def differences(recording: Recording, reference: Recording) -> list[Difference]:
     Quaternions are compared up to their sign, and energies by the largest one of the reference.
 
     Raises:
-        SettingsError: They are of different mechanisms, or at times that are not those of records.
+        SettingsError: They are of different mechanisms, at times that are not those of records, or of other quantities.
     """
     for name in NAMES:
         if getattr(recording, name) != getattr(reference, name):
@@ -52,6 +52,11 @@ def differences(recording: Recording, reference: Recording) -> list[Difference]:
         if not ours.size or not theirs.size or ours.shape[1:] != theirs.shape[1:]:
             continue
         found.append(_difference(name, ours[rows].astype(float), theirs.astype(float), reference))
+    if not found:
+        ours, theirs = (
+            ", ".join(n for n in COMPARED if getattr(one, n).size) or "none" for one in (recording, reference)
+        )
+        raise SettingsError(f"quantities: the recording has {ours}, and its reference {theirs}; they share none")
     return found
 
 
