@@ -19,6 +19,7 @@ from warp_artic.islands.find_islands import island_structs
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.families import HOLDS
 from warp_artic.model.field import Field
 from warp_artic.model.force_parts import ForcePart
@@ -130,79 +131,83 @@ class IslandLayout:
 
     def _lay_out(self, members: Sequence[Member]) -> None:
         """Number bodies, those that are moved from outside last, and mechanisms, and make their arrays."""
-        types, count = self.types, self.environments
-        bodies = self.tables.bodies
         movers: dict[tuple[int, int], int] = {}
-        for articulation, _link in bodies:
+        groups: dict[int, Group] = {}
+        for articulation, _link in self.tables.bodies:
             member = members[articulation]
+            groups[id(member.group)] = member.group
             movers.setdefault((id(member.group), member.place), len(movers))
-        groups = {id(members[articulation].group): members[articulation].group for articulation, _ in bodies}
-        dofs = [groups[key].tree.dof_count for key, _ in movers]
-        body_mover, jacobian, jacobian_count = [], [], 0
-        for articulation, _link in bodies:
-            member = members[articulation]
-            tree = member.group.tree
-            body_mover.append(movers[id(member.group), member.place])
-            jacobian.append(-1 if _is_body(member.group) else jacobian_count)
-            jacobian_count += 0 if _is_body(member.group) else 6 * tree.dof_count
-        own_bodies, own_movers = types.Bodies(), types.Movers()
-        moved = len(self.tables.motions)
-        body_count = len(bodies) + moved
-        own_bodies.count, own_movers.count = body_count, len(movers)
-        own_bodies.mover = self.upload([*body_mover, *[-1] * moved], int)
-        own_bodies.jacobian = self.upload([*jacobian, *[-1] * moved], int)
-        for name in ("place", "center"):
-            setattr(own_bodies, name, self.zeros(count * body_count, wp.vec3d))
-        own_bodies.axes = self.zeros(count * body_count, types.M)
-        for name in ("linear", "angular", "force", "moment"):
-            setattr(own_bodies, name, self.zeros(count * body_count, types.V))
-        own_movers.dofs = self.upload(dofs, int)
-        own_movers.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
-        squares = [size * size for size in dofs]
-        own_movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
-        own_movers.dof_count, own_movers.inverse_count = sum(dofs), sum(squares)
-        own_movers.jacobian_count = jacobian_count
-        for name in ("start", "free", "v", "path", "projected", "mobility"):
-            setattr(own_movers, name, self.zeros(count * sum(dofs), types.T))
-        own_movers.inverse = self.zeros(count * sum(squares), types.T)
-        own_movers.jacobian = self.zeros(count * jacobian_count, types.T)
-        rows = [[groups[key].tree.rows[row] for row in bounded_rows(groups[key].tree.rows)] for key, _ in movers]
-        terms = [row.dofs for several in rows for row in several]
-        drives = [int(row.family is DRIVE) for several in rows for row in several]
-        own_movers.is_drive = self.upload(drives, int)
-        own_movers.holds = self.zeros(count * len(terms), int)
-        own_movers.yielding = self.zeros(count * sum(squares) * any(drives), types.T)
-        own_movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
-        own_movers.row_term = self.upload(np.cumsum([0, *map(len, terms)]), int)
-        own_movers.term_dof = self.upload([dof for own in terms for dof in own] or [0], int)
-        own_movers.row_count, own_movers.term_count = len(terms), sum(map(len, terms))
-        for name in (
-            "least",
-            "most",
-            "impulse_lower",
-            "impulse_upper",
-            "compliance",
-            "speed",
-            "G",
-            "impulse",
-            "borne",
-        ):
-            setattr(own_movers, name, self.zeros(count * len(terms), types.T))
-        own_movers.bearing = self.zeros(count * len(terms), int)
-        own_movers.bearing_count = self.zeros(count * len(movers), int)
-        sizes = [size for size, own in zip(dofs, rows) for _ in own]
-        own_movers.row_Y = self.upload(np.cumsum([0, *sizes]), int)
-        own_movers.Y_count = sum(sizes)
-        own_movers.Y = self.zeros(count * sum(sizes), types.T)
-        own_movers.J = self.zeros(count * own_movers.term_count, types.T)
-        own_movers.rest = self.zeros(count * len(movers), types.T)
-        own_movers.is_pushed = self.zeros(count * len(movers), int)
-        own_movers.failed = self.zeros(count * len(movers), types.T)
-        self.bodies, self.movers = own_bodies, own_movers
-        self.most_dofs = max(dofs, default=0)
+        trees = [groups[group].tree for group, _place in movers]
+        self.bodies, jacobian_count = self._make_bodies(members, movers)
+        self.movers = self._make_movers(trees, jacobian_count)
+        self._make_rows(trees)
+        self.most_dofs = max((tree.dof_count for tree in trees), default=0)
         self.parts = [self._own(group, members, movers) for group in groups.values()]
         self.solids = self._make_solids()
         self.islands = self._make_islands(len(movers))
+
+    def _make_bodies(self, members: Sequence[Member], numbers: dict[tuple[int, int], int]):
+        """Bodies, and how many entries their Jacobians have; mechanisms have numbers by group and place."""
+        types, moved = self.types, len(self.tables.motions)
+        mover, jacobian, entries = [], [], 0
+        for articulation, _link in self.tables.bodies:
+            member = members[articulation]
+            mover.append(numbers[id(member.group), member.place])
+            jacobian.append(-1 if _is_body(member.group) else entries)
+            entries += 0 if _is_body(member.group) else 6 * member.group.tree.dof_count
+        bodies = types.Bodies()
+        bodies.count = len(mover) + moved
+        bodies.mover = self.upload([*mover, *[-1] * moved], int)
+        bodies.jacobian = self.upload([*jacobian, *[-1] * moved], int)
+        count = self.environments * bodies.count
+        for name in ("place", "center"):
+            setattr(bodies, name, self.zeros(count, wp.vec3d))
+        bodies.axes = self.zeros(count, types.M)
+        for name in ("linear", "angular", "force", "moment"):
+            setattr(bodies, name, self.zeros(count, types.V))
+        return bodies, entries
+
+    def _make_movers(self, trees: Sequence[Tree], jacobian_count: int):
+        """Mechanisms, as yet without the rows of their joints."""
+        T, count = self.types.T, self.environments
+        movers = self.types.Movers()
+        movers.count, movers.jacobian_count = len(trees), jacobian_count
+        dofs = [tree.dof_count for tree in trees]
+        squares = [size * size for size in dofs]
+        movers.dofs = self.upload(dofs, int)
+        movers.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
+        movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
+        movers.dof_count, movers.inverse_count = sum(dofs), sum(squares)
+        for name in ("start", "free", "v", "path", "projected", "mobility"):
+            setattr(movers, name, self.zeros(count * sum(dofs), T))
+        movers.inverse = self.zeros(count * sum(squares), T)
+        movers.jacobian = self.zeros(count * jacobian_count, T)
+        for name, kind in (("rest", T), ("failed", T), ("is_pushed", int), ("bearing_count", int)):
+            setattr(movers, name, self.zeros(count * len(trees), kind))
+        return movers
+
+    def _make_rows(self, trees: Sequence[Tree]) -> None:
+        """The rows of joints, of one mechanism after the other."""
+        T, count, movers = self.types.T, self.environments, self.movers
+        rows = [[tree.rows[row] for row in bounded_rows(tree.rows)] for tree in trees]
+        flat = [row for several in rows for row in several]
+        sizes = [tree.dof_count for tree, several in zip(trees, rows) for _ in several]
+        movers.row_count, movers.Y_count = len(flat), sum(sizes)
+        movers.term_count = sum(len(row.dofs) for row in flat)
+        movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
+        movers.row_term = self.upload(np.cumsum([0, *(len(row.dofs) for row in flat)]), int)
+        movers.row_Y = self.upload(np.cumsum([0, *sizes]), int)
+        movers.term_dof = self.upload([dof for row in flat for dof in row.dofs] or [0], int)
+        drives = [int(row.family is DRIVE) for row in flat]
+        movers.is_drive = self.upload(drives or [0], int)
+        movers.yielding = self.zeros(count * movers.inverse_count * any(drives), T)
+        bounds = "least", "most", "impulse_lower", "impulse_upper", "compliance"
+        for name in (*bounds, "speed", "G", "impulse", "borne"):
+            setattr(movers, name, self.zeros(count * len(flat), T))
+        for name in ("holds", "bearing"):
+            setattr(movers, name, self.zeros(count * len(flat), int))
+        movers.Y = self.zeros(count * movers.Y_count, T)
+        movers.J = self.zeros(count * movers.term_count, T)
 
     def _own(self, group: Group, members: Sequence[Member], movers: dict[tuple[int, int], int]) -> GroupPart:
         """What of a group takes part."""
