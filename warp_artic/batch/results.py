@@ -125,6 +125,8 @@ class Batch:
         Raises:
             SettingsError: There is no such run, or it could not be simulated.
         """
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise SettingsError(f"every: {every!r} is not an integer of at least 1")
         simulation, steps = self._started(run)
         tables = {one.name: one.of(np.array([run]), simulation) for one in self.worker.inputs}
         if not tables:
@@ -159,8 +161,15 @@ class Batch:
 
     @cached_property
     def worker(self) -> Worker:
-        """Steps runs of the plan again."""
-        return Worker(self.plan)
+        """Steps runs of the plan again.
+
+        Raises:
+            SettingsError: The stage, or an input, is not what it was.
+        """
+        worker = Worker(self.plan)
+        if changed := self.store.changed(worker.digests()):
+            raise SettingsError(f"{self.store.folder}: {', '.join(changed)}; its runs cannot be stepped again")
+        return worker
 
     def _started(self, run: int) -> tuple[Simulation, int]:
         row = self.run_table(run)
@@ -170,6 +179,8 @@ class Batch:
         return simulation, int(row["end_step"][0])
 
     def _shard(self, run: int) -> Shard:
+        if isinstance(run, bool) or not isinstance(run, (int, np.integer)):
+            raise SettingsError(f"run: {run!r} is not an integer")
         for one in self.shards:
             if one.first <= run < one.last:
                 return one

@@ -57,6 +57,10 @@ class Store:
     identity: str
     """The digest of what makes results what they are."""
 
+    def changed(self, digests: dict[str, dict[str, str]]) -> list[str]:
+        """What differs, in words, of the stage and the inputs since the batch was made."""
+        return _other_content(_described(self.folder / "plan.json")["digests"], digests)
+
     def path(self, kind: str, shard: Shard) -> Place:
         """A file of a shard."""
         return self.folder / kind / (shard.name + FORMATS[self.format])
@@ -224,12 +228,19 @@ def _differences(before: dict, after: dict) -> list[str]:
         one, other = before["plan"].get(name), after["plan"].get(name)
         if one != other:
             found.append(f"{name} was {_short(one)} and is {_short(other)}")
-    for kind in ("stage", "inputs"):
-        one, other = before["digests"][kind], after["digests"][kind]
-        found += [f"{name} has other content" for name in sorted({*one, *other}) if one.get(name) != other.get(name)]
+    found += _other_content(before["digests"], after["digests"])
     if before.get("version") != after["version"]:
         found.append(f"the version was {before.get('version')} and is {after['version']}")
     return found
+
+
+def _other_content(before: dict, after: dict) -> list[str]:
+    return [
+        f"{name} has other content"
+        for kind in ("stage", "inputs")
+        for name in sorted({*before[kind], *after[kind]})
+        if before[kind].get(name) != after[kind].get(name)
+    ]
 
 
 def _short(value: object) -> str:

@@ -52,6 +52,9 @@ class VariedStage:
         self, stage: str | os.PathLike, variants: Mapping[tuple[str, str], str] = {}, dialects: Sequence[str] = ()
     ):
         opened = open_stage(stage)
+        for layer in opened.GetUsedLayers():
+            if not layer.dirty:  # somebody may hold what the file had before it was written anew
+                layer.Reload()
         self._session = Sdf.Layer.CreateAnonymous("batch.usda")
         self._stage = Usd.Stage.Open(opened.GetRootLayer(), self._session)
         self._stage.SetEditTarget(self._session)
@@ -98,6 +101,8 @@ class VariedStage:
             raise StageError(
                 f"{place.prim}.{place.attribute}: is a vector of {len(value)}; component must be 0 to {len(value) - 1}"
             )
+        if not is_vector and value is not None and place.component is not None:
+            raise StageError(f"{place}: is {value!r}, which has no components; leave component out")
         if value is None and place.component is None:
             if str(attribute.GetTypeName()) not in NUMBERS:
                 raise StageError(f"{place}: is a {attribute.GetTypeName()}, must be a number")
