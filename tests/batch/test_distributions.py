@@ -31,12 +31,23 @@ def test_values_are_distributed_so(given, expected):
     assert low <= values.min() and values.max() <= high
 
 
+@pytest.mark.parametrize("given", [[1.0, 0.0, 5.0, 6.0], [1.0, 0.001, 5.0, 6.0], [9.0, 0.001, 3.0, 5.0]])
+def test_a_normal_without_a_share_within_its_bounds(given):
+    """It is all at the bound that is nearest to the mean."""
+    assert (Distribution.of("test", {"normal": given}).at(uniforms(1, "far", 0, 100)) == 5.0).all()
+
+
 def test_choice_takes_each_as_often():
     """By a chi-squared test."""
     values = Distribution.of("test", {"choice": [1.0, 2.0, 5.0]}).at(uniforms(1, "choice", 0, COUNT))
     counts = [(values == one).sum() for one in (1.0, 2.0, 5.0)]
     assert sum(counts) == COUNT
     assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_sobol_points_of_any_number_are_drawn_without_a_warning(recwarn):
+    """SciPy warns of numbers that are no power of two."""
+    assert sobol(2, 1, ["a", "b"], 0, 5).shape == (5, 2) and not recwarn.list
 
 
 def test_sobol_points_are_even_and_the_same_for_any_cut():

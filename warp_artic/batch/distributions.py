@@ -18,6 +18,7 @@ from warp_artic.errors import SettingsError, did_you_mean
 KINDS = ("uniform", "log_uniform", "normal", "choice", "constant", "sobol", "grid", "values")
 BY_INDEX = ("grid", "values")
 """Those in which the index of the run says the value."""
+LARGEST_GRID = 1_000_000
 TRUNCATION = 4.0
 """Deviations from the mean at which a normal distribution ends, unless bounds are given."""
 
@@ -82,12 +83,15 @@ class Distribution:
         if self.kind == "normal":
             special = scipy("special")
             mean, deviation, low, high = self.numbers
+            nearest = np.full(u.shape, min(max(mean, low), high))
             if deviation == 0.0:
-                return np.full(u.shape, mean)
+                return nearest
             # From the nearer tail, where the function keeps its digits.
             sign = -1.0 if low > mean else 1.0
             ends = sorted(sign * (np.array([low, high]) - mean) / deviation)
             below, above = special.ndtr(ends)
+            if not below < above:  # so far from the mean that no share of the distribution can be told from 0
+                return nearest
             found = mean + sign * deviation * special.ndtri(below + (above - below) * (u if sign > 0 else 1.0 - u))
             return np.clip(found, low, high)
         if self.kind == "choice":
@@ -128,7 +132,9 @@ def sobol(dimensions: int, seed: int, names: list[str], first: int, last: int) -
     generator = scipy("stats").qmc.Sobol(dimensions, scramble=False, bits=32)
     if first:
         generator.fast_forward(first)
-    points = (generator.random(last - first) * 2.0**53).astype(np.uint64)
+    # One, and then the others: SciPy warns of a first draw that is no power of two.
+    points = np.concatenate([generator.random(1), generator.random(last - first - 1)])
+    points = (points * 2.0**53).astype(np.uint64)
     shifts = np.array([key_of(seed, f"sobol {name}") % 2**53 for name in names], np.uint64)
     return ((points ^ shifts).astype(float) + 0.5) * 2.0**-53
 
@@ -147,11 +153,11 @@ def _steps(where: str, given: Mapping) -> list[float]:
     """A grid by its ends and how many values it has."""
     try:
         low, high, count = (given[name] for name in ("from", "to", "count"))
-        if len(given) != 3 or isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if len(given) != 3 or isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_GRID:
             raise KeyError
     except KeyError:
         raise SettingsError(
-            f"{where}: grid is {dict(given)}, must be a list, or from, to and count (at least 1)"
+            f"{where}: grid is {dict(given)}, must be a list, or from, to and count (1 to {LARGEST_GRID:,})"
         ) from None
     return np.linspace(_number(where, "grid", low), _number(where, "grid", high), count).tolist()
 
