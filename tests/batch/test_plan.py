@@ -1,7 +1,9 @@
 """Plans: what they say in TOML, and what is refused before anything is read."""
 
 import tomllib
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import warp_artic as wa
@@ -66,6 +68,29 @@ ONE = {"parameter": "link_mass", "distribution": {"uniform": [1, 2]}}
         ({"record": {"runs": "-3:"}}, "must be a slice such as 0:1000, or failed"),
         ({"summary": {"columns": ["largest joint_position"]}}, "is not one of final, max"),
         ({"stop": {"when": "joint_position is 3"}}, "is no comparison such as"),
+        ({"stop": {"when": "joint_position > nan"}}, "is no comparison such as"),
+        ({"stop": {}}, "stop: has no when"),
+        ({"summary": {"columns": "final energy"}}, "summary: is 'final energy', must be a list of names"),
+        ({"dialects": "physx"}, "dialects: is 'physx', must be a list of names"),
+        ({"record": {"quantities": "energy"}}, "record: quantities: is 'energy', must be a list of names"),
+        ({"record": {"runs": "0:3"}}, "record: runs is '0:3', and no quantities are recorded"),
+        ({"inputs": {"joint_effort": 3}}, "inputs: joint_effort: is 3, must be the name of a file"),
+        ({"steps": None, "duration": True}, "duration: True is not a time"),
+        ({"vary": [ONE | {"prims": 3}]}, "link_mass: prims: is 3, must be a list of names"),
+        ({"vary": [ONE | {"name": 3}]}, "name is 3, must be a word other than"),
+        ({"vary": [ONE | {"name": "status"}]}, "name is 'status', must be a word other than"),
+        ({"vary": [{"attribute": "", "prims": "/a", "distribution": {"constant": 1}}]}, "attribute is '', must be"),
+        ({"vary": [ONE | {"distribution": {"grid": {"from": 0, "to": 1, "count": 10**9}}}]}, "count (1 to 1,000,000)"),
+        (
+            {
+                "runs": None,
+                "vary": [
+                    ONE | {"distribution": {"grid": [1, 2, 3]}},
+                    {"parameter": "armature", "distribution": {"values": [1, 2]}},
+                ],
+            },
+            "runs: 2 is fewer than the 3 combinations",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(given, words):
@@ -79,6 +104,15 @@ def test_what_is_wrong_is_named(given, words):
 def test_what_varies_is_a_list_of_variables(vary):
     with pytest.raises(SettingsError, match="vary: is not a list of Vary"):
         wa.Plan(stage="arm.usda", runs=1, steps=1, vary=vary)
+
+
+def test_plans_take_numbers_of_numpy_and_paths():
+    """And say them as plain values."""
+    values = wa.Vary(parameter="link_mass", draw="together", distribution={"values": np.linspace(1, 2, 3)})
+    one = wa.Plan(stage=Path("arm.usda"), runs=np.int64(3), steps=1, vary=[values], inputs={"joint_effort": Path("a")})
+    again = plan_of(tomllib.loads(one.to_toml()))
+    assert again.runs == 3 and again.stage == "arm.usda" and again.inputs == {"joint_effort": "a"}
+    assert again.vary[0].distribution == {"values": [1.0, 1.5, 2.0]}
 
 
 def test_files_that_are_no_plans_are_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class StopRule:
             bound = float(found[5]) if found else 0.0
         except ValueError:
             found = None
-        if not found:
+        if not found or not math.isfinite(bound):
             raise SettingsError(
                 f"stop: {text!r} is no comparison such as 'root_pose[2] < 0.3' or 'abs joint_velocity > 9'"
             )

@@ -20,6 +20,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,16 @@ DEFAULT_SUMMARY = ("final joint_position", "final joint_velocity")
 FAILED = "failed"
 """In place of a slice: the runs that fail, which nobody knows before they do."""
 SLICE = re.compile(r"\d*:\d*(:[1-9]\d*)?")
+COLUMNS = ("run", "end_step", "status", "failure")
+"""Of the table of runs, beside values and summary."""
 LARGEST_COUNT = 2**31 - 1
 NO_LIST = "vary: is not a list of Vary, such as [Vary(start=..., distribution=...)]"
+
+
+def _names(where: str, given: object) -> tuple[str, ...]:
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
+        raise SettingsError(f"{where}: is {given!r}, must be a list of names")
+    return tuple(given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +102,9 @@ class Record:
     runs: str = ":"
     """Runs whose motion is recorded, as a slice of their indices such as "0:1000"; or "failed", those that fail."""
 
+    def __post_init__(self):
+        object.__setattr__(self, "quantities", _names("record: quantities", self.quantities))
+
     @property
     def of_failed(self) -> bool:
         """Whether the motion of runs that fail is recorded, and no other."""
@@ -141,10 +153,13 @@ class Plan:
     """What relative paths start from."""
 
     def __post_init__(self):
-        if isinstance(self.vary, Vary):
+        if not isinstance(self.vary, (list, tuple)):
             raise SettingsError(NO_LIST)
-        for name in ("dialects", "vary", "summary"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "vary", tuple(self.vary))
+        for name in ("dialects", "summary"):
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
+        object.__setattr__(self, "stage", _path("stage", self.stage))
+        object.__setattr__(self, "inputs", {k: _path(f"inputs: {k}", one) for k, one in self.inputs.items()})
         if not all(isinstance(one, Vary) for one in self.vary):
             raise SettingsError(NO_LIST)
         _check_counts(self)
@@ -224,7 +239,7 @@ class Plan:
             found["summary"] = {"columns": list(self.summary)}
         if "stop" in found:
             found["stop"] = {"when": self.stop}
-        return json.loads(json.dumps(found))
+        return json.loads(json.dumps(found, default=lambda value: value.tolist()))  # arrays and numbers of NumPy
 
     def to_toml(self) -> str:
         """The text of a file with this plan."""
@@ -292,13 +307,13 @@ def plan_of(given: Mapping, folder: str = ".") -> Plan:
             raise SettingsError(f"{name}: must be a table, which begins with [{name}]")
     if "record" in given:
         _refuse_unknown("record: ", given["record"], [one.name for one in fields(Record)])
-        own = dict(given["record"])
-        own["quantities"] = tuple(own.get("quantities", ()))
-        given["record"] = Record(**own)
+        given["record"] = Record(**given["record"])
     for name, key in (("summary", "columns"), ("stop", "when")):
         if name in given:
             _refuse_unknown(f"{name}: ", given[name], [key])
-            given[name] = given[name].get(key, () if name == "summary" else None)
+            if key not in given[name]:
+                raise SettingsError(f"{name}: has no {key}")
+            given[name] = given[name][key]
     return Plan(**given, folder=folder)
 
 
@@ -310,13 +325,14 @@ def name_of(vary: Vary) -> str:
 def _check_counts(plan: Plan) -> None:
     for name, least in (("runs", 1), ("steps", 0), ("seed", 0), ("shard", 1)):
         value = getattr(plan, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
             raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
         if value is not None and name != "seed" and value > LARGEST_COUNT:
             raise SettingsError(f"{name}: {value} is more than {LARGEST_COUNT}")
     if (plan.duration is None) == (plan.steps is None):
         raise SettingsError("duration: one of duration and steps is needed")
-    if plan.duration is not None and (not isinstance(plan.duration, (int, float)) or not 0 <= plan.duration < 1e12):
+    is_number = isinstance(plan.duration, Real) and not isinstance(plan.duration, bool)
+    if plan.duration is not None and not (is_number and 0 <= plan.duration < 1e12):
         raise SettingsError(f"duration: {plan.duration!r} is not a time of at least 0")
     every = plan.record.every
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
@@ -324,13 +340,15 @@ def _check_counts(plan: Plan) -> None:
     runs = plan.record.runs
     if not isinstance(runs, str) or (runs != FAILED and not SLICE.fullmatch(runs)):
         raise SettingsError(f"record: runs is {runs!r}, must be a slice such as 0:1000, or failed")
+    if runs != ":" and not plan.record.quantities:
+        raise SettingsError(f"record: runs is {runs!r}, and no quantities are recorded")
     lengths, size = plan._list_lengths(), plan.grid_size
     if len(set(lengths)) > 1:
         raise SettingsError(f"vary: lists of values have {' and '.join(map(str, lengths))} values, must have as many")
     if plan.runs is not None and lengths and plan.runs > lengths[0]:
         raise SettingsError(f"runs: {plan.runs} is more than the {lengths[0]} values of a list")
-    if plan.runs is not None and plan.grids and plan.runs < size:
-        raise SettingsError(f"runs: {plan.runs} is fewer than the {size} combinations of the grids")
+    if plan.grids and plan.run_count < size:
+        raise SettingsError(f"runs: {plan.run_count} is fewer than the {size} combinations of the grids")
 
 
 def _check_vary(vary: Vary) -> None:
@@ -339,8 +357,11 @@ def _check_vary(vary: Vary) -> None:
         found = " and ".join(given) or "none"
         raise SettingsError(f"vary: one of {', '.join(TARGETS)} is needed, there is {found}")
     where = name_of(vary)
-    if not isinstance(vary.target, str):
+    if not isinstance(vary.target, str) or not vary.target:
         raise SettingsError(f"vary: {given[0]} is {vary.target!r}, must be a name")
+    if not isinstance(where, str) or where in COLUMNS:
+        raise SettingsError(f"vary: name is {where!r}, must be a word other than {', '.join(COLUMNS)}")
+    _names(f"{where}: prims", (vary.prims,) if isinstance(vary.prims, str) else vary.prims)
     for name, allowed in (("operation", OPERATIONS), ("draw", DRAWS)):
         value = getattr(vary, name)
         if value not in allowed:
@@ -362,6 +383,12 @@ def _refuse_unknown(where: str, given: Mapping, allowed: Sequence[str]) -> None:
     for name in given:
         if name not in allowed:
             raise SettingsError(f"{where}{name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
+
+
+def _path(where: str, given: object) -> str:
+    if not isinstance(given, (str, os.PathLike)):
+        raise SettingsError(f"{where}: is {given!r}, must be the name of a file")
+    return os.fspath(given)
 
 
 def _fraction(where: str, text: str) -> float:
