@@ -237,6 +237,30 @@ def test_what_is_wrong_is_named(given, words):
     assert words in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "vary, words",
+    [
+        (wa.Vary(variant="/World{kind}", distribution={"choice": ["a"]}), "/World{kind} is a variant"),
+        (wa.Vary(parameter="link_mass", distribution={"values": [1.0]}), "link_mass has values for some runs"),
+        (wa.Vary(parameter="tendon_stiffness", distribution={"constant": 1.0}), "nothing on the stage has"),
+    ],
+)
+def test_variables_that_episodes_cannot_draw_are_refused(vary, words):
+    """A selection of variants, values of some runs, and what changes nothing."""
+    with pytest.raises(SettingsError) as error:
+        wa.VectorEnv(STAGE, task(), 4, plan=wa.Plan(stage=str(STAGE), runs=1, steps=1, vary=[vary]))
+    assert words in str(error.value)
+
+
+def test_settings_are_those_of_the_plan_where_no_others_are_given():
+    """Its time step among them."""
+    plan = wa.Plan(stage=str(STAGE), runs=1, steps=1, settings={"dt": "1/600", "precision": "float64"})
+    assert wa.VectorEnv(STAGE, task(), 2, plan=plan).simulation.dt == pytest.approx(1 / 600)
+    env = wa.VectorEnv(STAGE, task(), 2, plan=plan, settings=wa.SolverSettings(dt=1 / 120))
+    assert env.simulation.dt == pytest.approx(1 / 120)
+    assert env.simulation.settings.precision == "float32"
+
+
 def test_the_sample_learns_to_balance(capsys):
     """In a few generations most policies keep the pole up."""
     sample = runpy.run_path(str(Path(STAGE).parents[1] / "learn_cart_pole.py"))

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from warp_artic.batch.case import Cases
-from warp_artic.batch.plan import Plan
+from warp_artic.batch.columns import refuse_idle
+from warp_artic.batch.plan import Plan, Vary, name_of
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import CONTROL, MOTION, SceneArray
 from warp_artic.sim.change.numbers import SceneNumbers
@@ -92,7 +93,8 @@ class VectorEnv(GymnasiumVectorEnv):
         task: What is to be done.
         num_envs: Number of copies.
         plan: A plan whose variables are drawn anew at each reset, by the index of the copy and of the episode; its
-            stage, runs and duration are ignored. None: each episode begins as authored.
+            settings are those of steps where `settings` is None; its stage, runs, duration, inputs, and what it keeps,
+            are ignored. None: each episode begins as authored.
         device: "cpu" or "cuda:N".
         arrays: "numpy" (on a CPU), "torch" or "jax".
         autoreset: "next_step", "same_step" or "disabled", as `gymnasium.vector.AutoresetMode` describes them; with the
@@ -128,8 +130,12 @@ class VectorEnv(GymnasiumVectorEnv):
         self.metadata = {"autoreset_mode": self._mode}
         given = {} if settings is None else {k: v for k, v in vars(settings).items() if v is not None}
         varied = {} if plan is None else {"vary": plan.vary, "seed": plan.seed, "dialects": plan.dialects}
+        if settings is None and plan is not None:
+            given = plan.settings
+        _refuse_kinds(varied.get("vary", ()))
         self._given = {"stage": os.path.abspath(stage), "runs": 2**31 - 1, "steps": 1, "settings": given, **varied}
         self._case = Cases(Plan(**self._given), device).of(())
+        refuse_idle(self._case.plan, self._case.columns)
         self.simulation = self._case.simulation(num_envs)
         self._numbers = SceneNumbers(self.simulation.run)
         self._places = self._case.response.places
@@ -271,6 +277,15 @@ class VectorEnv(GymnasiumVectorEnv):
         self.single_action_space = Box(task.low, task.high, (self._actions,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+
+def _refuse_kinds(varied: Sequence[Vary]) -> None:
+    """What has no end, or no place, where episodes are drawn."""
+    for vary in varied:
+        if vary.kind == "variant":
+            raise SettingsError(f"plan: {name_of(vary)} is a variant; all copies are of one, which the stage selects")
+        if "values" in vary.distribution:
+            raise SettingsError(f"plan: {name_of(vary)} has values for some runs; episodes have no end: draw them")
 
 
 def _on_host(values) -> np.ndarray:
