@@ -6,6 +6,7 @@ import pytest
 import warp_artic as wa
 from tests.batch.plans import ARM, PENDULUM, SCENES, plan
 from warp_artic.batch.case import Cases
+from warp_artic.batch.shards import Worker
 from warp_artic.batch.stepping import step_runs
 from warp_artic.errors import ArticError, SettingsError, StageError
 from warp_artic.sim.change.numbers import SceneNumbers
@@ -136,6 +137,12 @@ BAD = {
     "start": ({"start": "joint_positon"}, "did you mean joint_position?"),
     "no number": ({"attribute": "physics:axis", "prims": "/World/arm/elbow_joint"}, "is 'Y', must be a number"),
     "component": ({"attribute": "physics:localPos0", "prims": "/World/arm/elbow_joint"}, "component must be 0 to 2"),
+    "no component": (
+        {"attribute": "physics:mass", "prims": "/World/arm/elbow", "component": 0},
+        "which has no components; leave component out",
+    ),
+    "one number": ({"parameter": "drive_stiffness", "component": 3}, "component is 3, must be left out"),
+    "many grids": ({"parameter": "drive_stiffness", "distribution": {"grid": [1, 2]}}, "there are 6 prims; take draw"),
     "not read": ({"attribute": "radius", "prims": "/World/arm/elbow/*"}, "nothing that is simulated depends on it"),
     "out of range": (
         {"attribute": "physics:mass", "prims": "/World/arm/elbow", "distribution": {"uniform": [-1, 2]}},
@@ -152,6 +159,29 @@ def test_what_cannot_be_varied_is_refused_before_the_first_step(vary, words):
         Cases(plan('stage = "arm.usda"\nsteps = 4\nruns = 4', vary=[one])).of(()).response  # noqa: B018
     assert words in str(error.value)
     assert isinstance(error.value, ArticError)
+
+
+IDLE = {
+    "no root": ({"vary": [{"start": "root_velocity", "component": 0}]}, "nothing on the stage has root_velocity"),
+    "no tendon": ({"vary": [{"parameter": "tendon_stiffness"}]}, "nothing on the stage has tendon_stiffness"),
+    "zero": (
+        {"vary": [{"attribute": "physics:density", "prims": "/World/arm/elbow", "operation": "scale"}]},
+        "physics:density:/World/arm/elbow: is 0, which scale cannot change",
+    ),
+    "zero start": ({"vary": [{"start": "joint_velocity", "operation": "scale"}]}, "is 0, which scale cannot change"),
+    "summary": ({"summary": {"columns": ["final tendon_force"]}}, "summary: nothing on the stage has tendon_force"),
+    "record": ({"record": {"quantities": ["loop_error"]}}, "record: nothing on the stage has loop_error"),
+    "stop": ({"stop": {"when": "tendon_force > 3"}}, "stop: nothing on the stage has tendon_force"),
+}
+
+
+@pytest.mark.parametrize("given, words", IDLE.values(), ids=IDLE)
+def test_what_changes_or_says_nothing_is_refused(given, words):
+    """Before the first step."""
+    varied = [{"distribution": {"uniform": [0.5, 2.0]}} | one for one in given.get("vary", ())]
+    with pytest.raises(SettingsError) as error:
+        Worker(plan('stage = "arm.usda"\nsteps = 4\nruns = 4', **(given | {"vary": varied}))).check()
+    assert words in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["bent_beam", "soft_fingertip"])

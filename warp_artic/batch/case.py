@@ -10,6 +10,7 @@ import numpy as np
 
 from warp_artic.batch.columns import VariedColumn, array_columns, attribute_columns, drawn_values, table_of
 from warp_artic.batch.distributions import Distribution
+from warp_artic.batch.inputs import Input
 from warp_artic.batch.outcome import Column, StopRule
 from warp_artic.batch.plan import Plan, name_of
 from warp_artic.batch.quantities import Entry, check_quantity, entries_of, has_forces, recorded_names
@@ -101,6 +102,19 @@ class Case:
         reader = Reader(self.stage, self.settings, numbers, self._base)
         return response_of(self.columns, reader, self.table(0, min(TRIED_RUNS, self.plan.run_count)))
 
+    def refuse_given(self, one: Input) -> None:
+        """Refuse columns that act on nothing but what an input gives in their place."""
+        numbers, response = self.response.reader.scene_numbers, self.response
+        names = self.simulation(LEAST_ENVIRONMENTS).joint_names
+        rows = [names.index(name) for name in one.given(names)]
+        is_given = np.isin(response.places, numbers.places(one.name)[0][rows])
+        for k, column in enumerate(self.columns):
+            of_column = response.slope[:, k] != 0.0 if response.is_affine else response.places == column.number
+            if of_column.any() and is_given[of_column].all():
+                raise SettingsError(
+                    f"{column.name}: acts on {one.name} alone, which inputs give; leave one out"
+                )
+
     def table(self, first: int, last: int) -> np.ndarray:
         """The values of columns in runs first to last - 1, shape (runs, columns)."""
         return table_of(self.plan, self.columns, self.stage, first, last)
@@ -188,6 +202,8 @@ class Cases:
                 if not brace or not rest.endswith("}"):
                     raise SettingsError(f"variant: {vary.variant!r} is not like /World/robot{{hand}}")
                 name = name_of(vary)
+                if twice := [other for other, where, _ in found if where == (path, rest[:-1])]:
+                    raise SettingsError(f"{name}: is varied by {twice[0]} already")
                 found.append((name, (path, rest[:-1]), Distribution.of(name, vary.distribution)))
         return found
 
@@ -198,7 +214,8 @@ class Cases:
 
     def selections(self, first: int, last: int) -> np.ndarray:
         """Which variants runs first to last - 1 have, shape (runs, variables)."""
-        draws = drawn_values(self.plan, [(name, one) for name, _, one in self._varied], first, last)
+        own = [(name_of(vary), vary) for vary in self.plan.vary if vary.kind == "variant"]
+        draws = drawn_values(self.plan, own, first, last)
         columns = [draws[name].astype(str) for name in self.variables]
         return np.stack(columns, axis=1) if columns else np.zeros((last - first, 0), "U1")
 

@@ -83,19 +83,20 @@ def array_columns(plan: Plan, stage: VariedStage, numbers: SceneNumbers) -> tupl
     return tuple(found)
 
 
-def drawn_values(plan: Plan, names: Sequence[tuple[str, Distribution]], first: int, last: int) -> dict[str, np.ndarray]:
+def drawn_values(plan: Plan, draws: Sequence[tuple[str, Vary]], first: int, last: int) -> dict[str, np.ndarray]:
     """Values of draws by what they go by, for runs first to last - 1."""
-    unique = dict(names)
+    varied = dict(draws)
+    unique = {draw: Distribution.of(name_of(vary), vary.distribution) for draw, vary in varied.items()}
     evenly = [name for name, one in unique.items() if one.kind == "sobol"]
     points = sobol(len(evenly), plan.seed, evenly, first, last) if evenly else None
     runs, found = np.arange(first, last), {}
-    grids = [name for name, one in unique.items() if one.kind == "grid"]
+    grids = [vary for vary in plan.vary if "grid" in vary.distribution]
     for name, one in unique.items():
         if one.kind == "values":
             found[name] = np.array(one.numbers)[first:last]
         elif one.kind == "grid":
-            after = grids[grids.index(name) + 1 :]
-            repeated = int(np.prod([len(unique[other].numbers) for other in after], dtype=int))
+            place = next(k for k, vary in enumerate(grids) if vary is varied[name])
+            repeated = int(np.prod(plan.grids[place + 1 :], dtype=int))
             found[name] = np.array(one.numbers)[runs // repeated % len(one.numbers)]
         elif one.kind == "sobol":
             found[name] = one.at(points[:, evenly.index(name)])
@@ -108,12 +109,40 @@ def drawn_values(plan: Plan, names: Sequence[tuple[str, Distribution]], first: i
 
 def table_of(plan: Plan, columns: Sequence[VariedColumn], stage: VariedStage, first: int, last: int) -> np.ndarray:
     """The values of columns in runs first to last - 1, shape (runs, columns)."""
-    draws = drawn_values(plan, [(column.draw, column.distribution) for column in columns], first, last)
+    draws = drawn_values(plan, [(column.draw, column.vary) for column in columns], first, last)
     found = np.zeros((last - first, len(columns)))
     for k, column in enumerate(columns):
         values = column.value(draws[column.draw])
         found[:, k] = values if column.place is None else stage.rounded(column.place, values)
     return found
+
+
+def refuse_idle(plan: Plan, columns: Sequence[VariedColumn]) -> None:
+    """Refuse variables that change nothing.
+
+    Args:
+        plan: What is to be run.
+        columns: Those of all its stages.
+
+    Raises:
+        SettingsError: Nothing has what is varied, or all that has it is 0 and is scaled.
+    """
+    for vary in plan.vary:
+        own = [column for column in columns if column.vary is vary]
+        if not own and vary.kind != "variant":
+            raise SettingsError(f"{name_of(vary)}: nothing on the stage has {vary.target}")
+        if own and vary.operation == "scale" and not any(column.authored for column in own):
+            raise SettingsError(f"{own[0].name}: is 0, which scale cannot change; set it, or author a value")
+
+
+def _refuse_grids(columns: list[VariedColumn]) -> None:
+    """A grid for each prim would be more combinations than a plan says it has."""
+    draws = {column.draw for column in columns}
+    if len(draws) > 1 and "grid" in columns[0].vary.distribution:
+        raise SettingsError(
+            f"{name_of(columns[0].vary)}: a grid is of one draw, and there are {len(draws)} prims; take "
+            'draw = "together", or a [[vary]] for each prim'
+        )
 
 
 def _refuse_twice(columns: Sequence[VariedColumn]) -> None:
@@ -138,6 +167,7 @@ def _of_attribute(vary: Vary, stage: VariedStage) -> list[VariedColumn]:
             raise StageError(f"{place}: is {authored}, which {vary.operation} cannot change; set it, or author a value")
         authored = authored if authored is not None and np.isfinite(authored) else None
         found.append(_column(vary, name, prim, prim, authored, place=place))
+    _refuse_grids(found)
     return found
 
 
@@ -149,6 +179,8 @@ def _of_array(vary: Vary, stage: VariedStage, numbers: SceneNumbers) -> list[Var
     kind, size = ROW_COUNTS[array]
     places, origins = numbers.places(array)
     owners = _owners(numbers, kind)
+    if size == 1 and vary.component is not None:
+        raise SettingsError(f"{name}: has one number for each {kind}; component is {vary.component}, must be left out")
     components = [0] if size == 1 else [vary.component]
     if components == [None] or not 0 <= components[0] < size or (array == "root_pose" and components[0] > 2):
         most = 2 if array == "root_pose" else size - 1
@@ -161,8 +193,11 @@ def _of_array(vary: Vary, stage: VariedStage, numbers: SceneNumbers) -> list[Var
             authored = float(numbers.authored[place]) + origin
             if vary.operation != "set" and not np.isfinite(authored):
                 raise StageError(f"{owner}: {array} is {authored}, which {vary.operation} cannot change; set it")
+            if (array, "xyz"[components[0]] if array == "gravity" else owner) in numbers.run.tracks:
+                raise StageError(f"{owner}: {array} follows time samples, must have one value to be varied")
             prim = owner.partition(":")[0]
             found.append(_column(vary, name, owner, prim, authored, number=place, origin=origin))
+    _refuse_grids(found)
     return found
 
 

@@ -7,6 +7,7 @@ what is authored. The last step holds on to the end of a run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,13 @@ class Input:
         if wrong := [column for column in ("run", "step") if column not in columns]:
             raise SettingsError(f"inputs: {path}: has no column {wrong[0]!r}")
         return cls(name, path)
+
+    def given(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of some dofs that have values."""
+        if self.values is not None:
+            return tuple(names)
+        columns = parquet("inputs").read_schema(self.path).names
+        return tuple(name for name in names if name in columns)
 
     def check(self, runs: int, simulation: Simulation) -> None:
         """Refuse values of too few runs, or of other rows than a scene has."""

@@ -67,6 +67,10 @@ class Entry:
         return f"{self.quantity}:{self.name}" if self.name else self.quantity
 
 
+OF_LAST_STEP = OF_STEPS | {"contact_force"}
+"""Quantities of the step before a record, of which the first record of a run has none."""
+
+
 def check_quantity(where: str, name: str) -> None:
     """Refuse what is no quantity of recordings."""
     allowed = (*STATES, *OF_CONTACTS, *sorted(OF_STEPS), *ROOTS)
@@ -133,6 +137,8 @@ def chosen_entries(rule: StopRule, entries: tuple[Entry, ...]) -> np.ndarray:
         found = [k for k, entry in enumerate(entries) if (entry.component if components else k) == wanted]
     else:
         found = [k for k, entry in enumerate(entries) if rule.entry in (entry.prim, entry.name)]
+    if not entries:
+        raise SettingsError(f"stop: nothing on the stage has {rule.quantity}")
     if not len(found):
         names = [entry.name for entry in entries]
         raise SettingsError(

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.batch.case import LEAST_ENVIRONMENTS, Case, Cases
+from warp_artic.batch.columns import refuse_idle
 from warp_artic.batch.files import Table
 from warp_artic.batch.inputs import Input
-from warp_artic.batch.plan import DEFAULT_SHARD, Plan
+from warp_artic.batch.outcome import Column
+from warp_artic.batch.plan import DEFAULT_SHARD, DEFAULT_SUMMARY, Plan
 from warp_artic.batch.quantities import chosen_entries
 from warp_artic.batch.stepping import Ended, Outcome, prepared, step_runs
 from warp_artic.batch.store import Shard, digests_of
@@ -73,6 +75,14 @@ class Worker:
                 chosen_entries(case.stop, case.entries[case.stop.quantity])
             for one in self.inputs:
                 one.check(self.plan.run_count, case.simulation(LEAST_ENVIRONMENTS))
+                case.refuse_given(one)
+        cases = self.cases.all()
+        refuse_idle(self.plan, [column for case in cases for column in case.columns])
+        wanted = [("record", name) for name in self.plan.record.quantities]
+        wanted += [("summary", Column.of(text).quantity) for text in self.plan.summary if text not in DEFAULT_SUMMARY]
+        for where, name in wanted:
+            if not any(case.entries[name] for case in cases):
+                raise SettingsError(f"{where}: nothing on the stage has {name}")
 
     def digests(self) -> dict[str, dict[str, str]]:
         """What tells the stage and the inputs from others."""

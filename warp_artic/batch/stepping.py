@@ -9,7 +9,7 @@ import numpy as np
 
 from warp_artic.batch.case import Case
 from warp_artic.batch.inputs import Input
-from warp_artic.batch.quantities import chosen_entries, flat
+from warp_artic.batch.quantities import OF_LAST_STEP, chosen_entries, flat
 from warp_artic.sim.change.numbers import SceneNumbers
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
@@ -76,7 +76,7 @@ def prepared(case: Case, runs: np.ndarray, values: np.ndarray, inputs: Sequence[
     """A simulation at the start of some runs, with room for so many; what is beyond them repeats the last one."""
     simulation = case.simulation(case.room_for(len(runs), most))
     for one in inputs:
-        for joint in simulation.joint_names:
+        for joint in one.given(simulation.joint_names):
             simulation.target_tracks.pop((one.name, joint), None)
     simulation.reset()
     numbers = case.response.numbers(values)
@@ -172,16 +172,22 @@ class _Watch:
                 self._is_over[one.environment] = True
         if self._case.stop is not None:
             met = self._case.stop.is_met(values[self._case.stop.quantity][:, :, self._entries])
+            if self._taken == 0 and self._case.stop.quantity in OF_LAST_STEP:
+                met[0] = False
             first = np.where(met.any(axis=0), met.argmax(axis=0) + 1, records + 1)
             is_met = (first <= counts) & ~self._is_over
             counts = np.where(is_met, first, counts)
             self._is_over |= is_met
         for column in self._case.reductions:
             own, name, later = values[column.quantity], str(column), counts
-            if self._taken == 0:
-                self._known[name] = column.start(own[0])
-                own, later = own[1:], np.maximum(counts - 1, 0)
-            self._known[name] = column.add(self._known[name], own, later)
+            if self._taken == 0 and column.quantity in OF_LAST_STEP:
+                own, later = own[1:], np.maximum(later - 1, 0)
+            if name not in self._known and len(own):
+                first = own[0] if later.all() else np.where(later[:, None] > 0, own[0], np.nan)
+                self._known[name] = column.start(first)
+                own, later = own[1:], np.maximum(later - 1, 0)
+            if len(own):
+                self._known[name] = column.add(self._known[name], own, later)
         for name, parts in self._motion.items():
             parts.append(values[name] if self._kept.all() else values[name][:, self._kept])
         self._records += counts
@@ -197,8 +203,11 @@ class _Watch:
             end_step[environment], status[environment], failure[environment] = step, "failed", words
         summary = {}
         for column in self._case.reductions:
-            found = column.end(self._known[str(column)], self._records)
-            for k, entry in enumerate(self._case.entries[column.quantity][: found.shape[1]]):
+            entries, of_steps = self._case.entries[column.quantity], column.quantity in OF_LAST_STEP
+            nothing = np.full((len(runs), len(entries)), np.nan, np.float32)
+            known = self._known.get(str(column), column.start(nothing))
+            found = column.end(known, np.maximum(self._records - of_steps, 1))
+            for k, entry in enumerate(entries[: found.shape[1]]):
                 name = column.quantity if column.reduction == "drift" else entry.column
                 summary[f"{str(column).removesuffix(column.quantity)}{name}"] = found[:, k]
         kept = self._kept & (status == "failed") if self._case.plan.record.of_failed else self._kept
