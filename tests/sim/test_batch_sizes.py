@@ -3,12 +3,15 @@
 `solver/test_determinism.py` has batches of one and of a thousand, with the variant of vectors.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests import trees
 from tests.busy_mechanisms import tree_of_every_family
-from warp_artic import Simulation, SolverSettings
+from warp_artic import Simulation, SolverSettings, read_stage
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD
 from warp_artic.description.pose import Pose
@@ -64,3 +67,25 @@ def test_environments_are_bitwise_alike_in_batches_of_any_size(solver):
     for environments in (17, 100):
         for name, values in ends(environments, solver).items():
             np.testing.assert_array_equal(values, wanted[name], f"{name} among {environments}")
+
+
+def test_energies_of_many_bodies_do_not_depend_on_how_many_environments_there_are():
+    """Bitwise; they are summed in double precision, as NumPy does from the poses."""
+    scene = read_stage(Path(__file__).parents[2] / "samples" / "scenes" / "pile.usda")
+    found = []
+    for environments in (1, 2, 5):
+        simulation = Simulation(scene, environments=environments, settings=SolverSettings(variant="lanes"))
+        rng = np.random.default_rng(4)
+        simulation.set_state(
+            root_velocity=np.tile(rng.normal(size=(1, len(scene.articulations), 6)), (environments, 1, 1))
+        )
+        recording = simulation.record(0, quantities=["energy", "link_pose"])
+        found.append(recording.energy[0])
+    assert all(np.array_equal(one, np.tile(found[0][0], (len(one), 1))) for one in found)
+    links = [link for tree in scene.articulations for link in tree.links]
+    centers = [
+        Rotation.from_quat(pose[3:]).apply(link.center_of_mass) + pose[:3]
+        for pose, link in zip(recording.link_pose[0, 0], links)
+    ]
+    masses = np.array([link.mass for link in links])
+    assert found[0][0, 1] == pytest.approx(-masses @ np.array(centers) @ np.array(scene.gravity), rel=3e-7)

@@ -111,9 +111,7 @@ class Case:
         for k, column in enumerate(self.columns):
             of_column = response.slope[:, k] != 0.0 if response.is_affine else response.places == column.number
             if of_column.any() and is_given[of_column].all():
-                raise SettingsError(
-                    f"{column.name}: acts on {one.name} alone, which inputs give; leave one out"
-                )
+                raise SettingsError(f"{column.name}: acts on {one.name} alone, which inputs give; leave one out")
 
     def table(self, first: int, last: int) -> np.ndarray:
         """The values of columns in runs first to last - 1, shape (runs, columns)."""

@@ -192,7 +192,7 @@ def _tried(reader: Reader, columns, values: np.ndarray, what: object) -> np.ndar
         return reader.numbers(columns, values)
     except ArticError as error:
         name = f"{what.place} = {values[0]:g}" if isinstance(what, VariedColumn) else f"{what} of what is varied"
-        raise type(error)(f"{name}: {error}") from None
+        raise type(error)(f"{error}" if str(error).startswith(f"{name}:") else f"{name}: {error}") from None
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:

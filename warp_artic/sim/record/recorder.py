@@ -275,7 +275,8 @@ class _GroupReader:
 
     def energy(self) -> np.ndarray:
         """Of all articulations together now, shape (environments, 2)."""
-        return self._arrays["energy"].numpy().reshape(-1, 2, *self._shape).sum(axis=(0, 2)).T
+        of_each = self._arrays["energy"].numpy().reshape(-1, 2, *self._shape).swapaxes(1, 2)
+        return _sum(of_each.reshape(-1, 2, self._shape[1])).T
 
     def origin_energies(self) -> np.ndarray:
         """What the potential energy of the origins takes off that of the world, shape (environments)."""
@@ -283,9 +284,9 @@ class _GroupReader:
         mass, scale, gravity = (
             field.scalars.numpy()[:, : 1 if field.is_shared else field.columns.count].astype(float) for field in fields
         )
-        weights = (mass * scale).sum(axis=0) * gravity
+        weights = _sum(mass * scale) * gravity
         weights = np.broadcast_to(weights, (3, self._group.columns.count)).reshape(3, *self._shape)
-        return np.einsum("xme,mx->e", weights, self._group.origins)
+        return _sum((weights * self._group.origins.T[:, :, None]).reshape(-1, self._shape[1]))
 
     def _copy(self) -> list[tuple[str, slice | np.ndarray, np.ndarray]]:
         return [(name, rows, self._of_members(name)) for name, rows in self._indices.items()]
@@ -310,3 +311,8 @@ def _index(rows: np.ndarray) -> slice | np.ndarray:
     (own,) = rows
     start = int(own[0]) if own.size else 0
     return slice(start, start + own.size) if np.array_equal(own, start + np.arange(own.size)) else own
+
+
+def _sum(values: np.ndarray) -> np.ndarray:
+    """The sum over the first axis, one after the other in double precision, however many columns there are."""
+    return np.add.accumulate(values, axis=0, dtype=float)[-1]
