@@ -112,7 +112,7 @@ def test_the_command(tmp_path, capsys):
             1,
             "base.physics:mass: the recorded motion does not depend on it",
         ),
-        ("--parameters {mass} --environment 3", 2, "environment: 3 is not below 1"),
+        ("--parameters {mass} --environment 3", 2, "environment: 3 is not an integer from 0 to 0"),
         ("--parameters {mass} -o {stage}", 2, "is a layer of the stage itself"),
         ("--parameters {mass} -o none.npz", 2, "the name of a layer of values ends in one of .usd, .usda, .usdc"),
         ("", 2, "required: --parameters"),
@@ -127,6 +127,20 @@ def test_errors(tmp_path, capsys, line, code, sentence):
     told = capsys.readouterr()
     assert sentence in told.err and told.out == ""
     assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_recordings_that_say_too_little_or_no_number():
+    """As many positions as values leave no differences to judge by, fewer tell nothing apart."""
+    recording, _ = recorded(ARM, {}, steps=8)
+    short, _ = recorded(ARM, {}, steps=5)  # one record, of six joints, after the start
+    names = [f"/World/arm/{one}.physics:mass" for one in ("shoulder_pitch", "elbow")]
+    names += ["/World/arm//*.drive:angular:physics:stiffness"]
+    with pytest.raises(wa.SettingsError, match="has 6 positions of joints after its start, must have more than the 8"):
+        wa.identify(ARM, short, names)
+    position = recording.joint_position.copy()
+    position[1, 0, 2] = np.nan
+    with pytest.raises(wa.SettingsError, match="positions of joints in record 1 are not finite"):
+        wa.identify(ARM, replace(recording, joint_position=position), MASS)
 
 
 def test_recordings_of_something_else_are_refused():

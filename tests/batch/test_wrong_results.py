@@ -6,6 +6,7 @@ import pytest
 import warp_artic as wa
 from tests.batch.plans import PENDULUM, SCENES, plan
 from warp_artic.batch.bake import bake, verify
+from warp_artic.batch.shards import Worker
 from warp_artic.errors import SettingsError, StageError
 
 HINGE, ELBOW = "/World/pendulum/hinge", "/World/arm/elbow_joint"
@@ -103,6 +104,21 @@ def test_what_is_overwritten_cannot_be_varied(tmp_path, swinging):
     ):
         with pytest.raises(SettingsError, match="acts on drive_position_target alone, which inputs give"):
             wa.Plan(stage=str(SCENES / "arm.usda"), runs=2, steps=4, inputs=inputs, vary=[one]).run(tmp_path / "out")
+
+
+def test_what_follows_time_samples_does_not_differ_from_run_to_run(stage):
+    """Gravity of a direction over time follows its magnitude: all runs had the one that is authored."""
+    from pxr import Usd
+
+    opened = Usd.Stage.Open(str(stage))
+    direction = opened.GetPrimAtPath("/World/scene").GetAttribute("physics:gravityDirection")
+    for code, value in ((0, (0, 0, -1)), (24, (0, 1, -1))):
+        direction.Set(value, code)
+    opened.Save()
+    magnitude = "/World/scene", "physics:gravityMagnitude"
+    vary = wa.Vary(prims=magnitude[0], attribute=magnitude[1], distribution={"uniform": [3.0, 9.0]})
+    with pytest.raises(SettingsError, match="or what follows time samples; runs may differ in numbers only"):
+        Worker(wa.Plan(stage=str(stage), runs=2, steps=8, vary=[vary])).check()
 
 
 def changed(path):

@@ -22,7 +22,7 @@ from warp_artic.errors import SettingsError, SolveError, StageError, did_you_mea
 from warp_artic.sim.change.numbers import SceneNumbers
 from warp_artic.sim.derivatives.tangent import Tangent, tangent_of_numbers
 from warp_artic.sim.record.recording import Recording
-from warp_artic.sim.revise import same_structure
+from warp_artic.sim.revise import same_over_time, same_structure
 from warp_artic.sim.run.step import go_to
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -75,7 +75,7 @@ class Identification:
 def identify(
     stage: str | os.PathLike,
     recording: Recording | str | os.PathLike,
-    parameters: Sequence[str],
+    parameters: str | Sequence[str],
     output: str | os.PathLike | None = None,
     *,
     environment: int = 0,
@@ -125,10 +125,12 @@ def _told(places, start, values, covariance, residuals, rounds) -> Identificatio
     return Identification(found, covariance, residuals[1], residuals[0], rounds)
 
 
-def _places(stage: VariedStage, parameters: Sequence[str]) -> tuple[Place, ...]:
+def _places(stage: VariedStage, parameters: str | Sequence[str]) -> tuple[Place, ...]:
     """The attributes of prims that are meant, each once."""
     found: dict[Place, None] = {}
-    for text in parameters:
+    for text in (parameters,) if isinstance(parameters, str) else parameters:
+        if not isinstance(text, str):
+            raise SettingsError(f"parameters: {text!r} is no prim and attribute, such as /World/arm/elbow.physics:mass")
         prims, dot, attribute = text.rpartition(".")
         if not dot or not prims or not attribute:
             raise SettingsError(f"{text}: is no prim and attribute, such as /World/arm/elbow.physics:mass")
@@ -156,8 +158,9 @@ class _Problem:
         self._simulation = Simulation(scene, settings=SolverSettings(precision="float64"))
         self._numbers = SceneNumbers(self._simulation.run)
         self._steps, self._every = _steps(recording, self._simulation.dt)
-        if not 0 <= environment < recording.environment_count:
-            raise SettingsError(f"environment: {environment} is not below {recording.environment_count}")
+        last = recording.environment_count - 1
+        if not isinstance(environment, (int, np.integer)) or not 0 <= environment <= last:
+            raise SettingsError(f"environment: {environment!r} is not an integer from 0 to {last}")
         names = self._simulation.joint_names
         if recording.joint_names != names:
             missing = sorted(set(names) ^ set(recording.joint_names)) or names
@@ -167,6 +170,13 @@ class _Problem:
         if not self._compared:
             raise StageError("no joint of the stage has one axis; positions of such joints are compared")
         self._target = recording.joint_position[:, environment, self._compared].astype(float)
+        if not (is_finite := np.isfinite(self._target).all(axis=1)).all():
+            raise SettingsError(f"recording: positions of joints in record {is_finite.argmin()} are not finite")
+        if self.size <= len(places):
+            raise SettingsError(
+                f"recording: has {self.size} positions of joints after its start, must have more than the "
+                f"{len(places)} values that are sought"
+            )
         self._set_start(recording, environment)
 
     @property
@@ -219,6 +229,8 @@ class _Problem:
         scene = self._stage.scene(dict(zip(self.places, map(float, values))))
         if not same_structure(self._simulation.run, scene):
             raise SolveError(f"{self.places[0]}: with other values of the parameters there are other joints or limits")
+        if not same_over_time(self._simulation.run.scene, scene):
+            raise StageError(f"{self.places[0]}: parameters change what follows time samples, which stays as it is")
         return self._numbers.of(scene)
 
     def _slope(self, values: np.ndarray, k: int) -> np.ndarray:

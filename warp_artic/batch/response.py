@@ -18,7 +18,7 @@ from warp_artic.batch.columns import VariedColumn
 from warp_artic.description.scene import Scene
 from warp_artic.errors import ArticError, SettingsError, StageError
 from warp_artic.sim.change.numbers import SceneNumbers
-from warp_artic.sim.revise import same_structure
+from warp_artic.sim.revise import same_over_time, same_structure
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.vary import Place, VariedStage
 
@@ -80,8 +80,8 @@ class Reader:
             if not self.is_alike(scene):
                 names = ", ".join(f"{place} = {value:g}" for place, value in list(authored.items())[:3])
                 raise SettingsError(
-                    f"{names}: changes which joints, limits, tendons or settings there are; runs may differ in numbers "
-                    "only, or in variants"
+                    f"{names}: changes which joints, limits, tendons or settings there are, or what follows time "
+                    "samples; runs may differ in numbers only, or in variants"
                 )
             found = self.scene_numbers.of(scene)
         for column, value in zip(columns, values):
@@ -92,7 +92,8 @@ class Reader:
     def is_alike(self, scene: Scene) -> bool:
         """Whether a scene can be simulated in place of the one of the run."""
         run = self.scene_numbers.run
-        return self.given.resolved(scene) == run.settings and same_structure(run, scene)
+        are_settings_same = self.given.resolved(scene) == run.settings
+        return are_settings_same and same_structure(run, scene) and same_over_time(run.scene, scene)
 
 
 def response_of(columns: tuple[VariedColumn, ...], reader: Reader, table: np.ndarray) -> Response:

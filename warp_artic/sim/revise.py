@@ -14,8 +14,10 @@ import numpy as np
 
 from warp_artic.constraints.contact_tables import contact_motions
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.hand_over import HandOver
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
+from warp_artic.description.track import Track
 from warp_artic.description.validate import validate
 from warp_artic.mechanisms.group import mechanisms_in, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
@@ -84,6 +86,21 @@ def same_structure(run: Run, scene: Scene) -> bool:
         )
         for member, before, after, structure in pairs
     )
+
+
+def same_over_time(before: Scene, after: Scene) -> bool:
+    """Whether the same follows time in two scenes of the same structure: targets, gains, gravity and hand-overs."""
+
+    def tracks(scene: Scene) -> list[list[Track | None]]:
+        entries = (gravity_entries(scene), *map(entries_of, scene.articulations))
+        return [[entry.track for entry in own.values()] for own in entries]
+
+    def arrays(one: HandOver) -> tuple[np.ndarray, ...]:
+        return (np.array(one.spans), np.array([one.start, one.interval, one.blend]), one.coordinates, one.velocities)
+
+    pairs = zip(before.hand_overs, after.hand_overs)
+    alike = (all(map(np.array_equal, arrays(one), arrays(other))) for one, other in pairs)
+    return tracks(before) == tracks(after) and len(before.hand_overs) == len(after.hand_overs) and all(alike)
 
 
 def _couplings(tree: Articulation) -> tuple:
