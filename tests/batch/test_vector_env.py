@@ -218,6 +218,11 @@ def test_what_runs_away_is_over():
     env.arrays.joint_velocity[3] = np.inf
     _, _, terminated, _, info = env.step(np.zeros((COUNT, 1), np.float32))
     assert terminated[3] and info["failure"][3]
+    env = make("next_step")
+    env.reset(seed=1)
+    env.arrays.joint_velocity[3] = np.inf
+    told = [env.step(np.zeros((COUNT, 1), np.float32))[4] for _ in range(2)]
+    assert told[0]["failure"][3] and not told[1]  # the second step puts it back
 
 
 @pytest.mark.parametrize(

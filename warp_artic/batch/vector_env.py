@@ -185,11 +185,12 @@ class VectorEnv(GymnasiumVectorEnv):
         terminated = _on_host(task.terminated(self.arrays)).astype(bool) | failed
         truncated = (self._age >= self._limit) & ~terminated
         reward = task.reward(self.arrays, actions)
-        info: dict = {"failure": failed} if failed.any() else {}
         if self._mode is AutoresetMode.NEXT_STEP and anew.any():
+            failed = failed & ~anew
             self._put_back(np.flatnonzero(anew))
             reward = self._xp.where(self._as_given(anew), self._xp.zeros_like(reward), reward)
             terminated, truncated = terminated & ~anew, truncated & ~anew
+        info: dict = {"failure": failed} if failed.any() else {}
         done = terminated | truncated
         self._done = done
         observation = self._observed()

@@ -39,6 +39,13 @@ def run(arguments) -> int:
             f"batch: {' '.join(arguments.what)!r} is neither one plan nor bake, verify, report or show of a folder"
             f"{did_you_mean(first, ACTIONS)}"
         )
+    if first in ACTIONS:
+        raise SettingsError(f"batch: {first} needs the folder of a batch")
+    for name in ("runs", "side_by_side", "frames_per_second"):
+        if getattr(arguments, name) is not None:
+            raise SettingsError(f"batch: --{name.replace('_', '-')} is of bake; a plan says which runs there are")
+    if arguments.explain and arguments.dry_run:
+        raise SettingsError("batch: one of --explain and --dry-run, not both")
     plan = read_plan(first)
     if arguments.explain or arguments.dry_run:
         worker = Worker(plan, "cuda:0" if arguments.device == "cuda" else arguments.device, arguments.threads)
