@@ -93,3 +93,18 @@ def test_runs_that_are_stepped_again_are_the_same(batch, tmp_path):
     write_table(path, Table(columns, table.fields, table.metadata))
     _, found = verify(open_batch(folder), 60)
     assert [(one.run, one.column) for one in found] == [(3, "final joint_velocity:/World/pendulum/hinge")]
+
+
+def test_runs_of_a_gpu_are_compared_on_one(tmp_path, monkeypatch):
+    """Where there is none that is an error, and no list of differences; a GPU is taken where there is one."""
+    folder = tmp_path / "out"
+    run_plan(plan(PENDULUM), folder)
+    for path in (folder / "runs").iterdir():
+        table = read_table(path)
+        write_table(path, Table(table.columns, table.fields, table.metadata | {"device": "cuda"}))
+    monkeypatch.setattr("warp_artic.batch.results.gpu_names", lambda: [])
+    with pytest.raises(SettingsError, match="was stepped on cuda, where runs are bitwise the same; here .* on cpu"):
+        verify(open_batch(folder), 3)
+    assert len(open_batch(folder).recording(3).time) == 25  # which need not be bitwise the same
+    monkeypatch.setattr("warp_artic.batch.results.gpu_names", lambda: ["cuda:1"])
+    assert open_batch(folder).worker.device == "cuda:1"

@@ -16,6 +16,7 @@ import numpy as np
 
 from warp_artic.batch.results import Batch
 from warp_artic.batch.stepping import step_runs
+from warp_artic.batch.store import RUNS
 from warp_artic.errors import SettingsError
 from warp_artic.usd.write_results import write_results
 from warp_artic.usd.write_runs import write_choice, write_side_by_side
@@ -105,9 +106,18 @@ def verify(batch: Batch, sample: int, seed: int = 0) -> tuple[int, list[Differen
 
     Returns:
         How many were stepped again, and where they differ.
+
+    Raises:
+        SettingsError: Runs were stepped on a device of a kind that is not here.
     """
     there = np.concatenate([np.arange(one.first, one.last) for one in batch.shards] or [np.zeros(0, int)])
     picked = np.sort(np.random.default_rng(seed).permutation(there)[:sample])
+    for one in batch.shards:
+        if ((picked >= one.first) & (picked < one.last)).any() and batch.device(one) not in batch.worker.device:
+            raise SettingsError(
+                f"{batch.store.path(RUNS, one)}: was stepped on {batch.device(one)}, where runs are bitwise the same; "
+                f"here they are stepped on {batch.worker.device}"
+            )
     found: list[Difference] = []
     groups: dict[tuple, list[int]] = {}
     for run in picked.tolist():

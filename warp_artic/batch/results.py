@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from warp_artic.batch.case import Case
-from warp_artic.batch.files import Table, joined, read_table
+from warp_artic.batch.files import Table, joined, read_metadata, read_table
 from warp_artic.batch.plan import Plan
 from warp_artic.batch.shards import STATUSES, Worker, counts_of
 from warp_artic.batch.stepping import prepared
 from warp_artic.batch.store import MOTION, RUNS, Shard, Store, opened
 from warp_artic.errors import SettingsError
+from warp_artic.sim.launch.device import gpu_names
 from warp_artic.sim.record.recording import SHAPES, Recording
 from warp_artic.sim.simulation import Simulation
 
@@ -141,6 +142,10 @@ class Batch:
                 simulation.step()
         return _stacked(parts)
 
+    def device(self, shard: Shard) -> str:
+        """What the runs of a shard were stepped on: "cpu" or "cuda"."""
+        return read_metadata(self.store.path(RUNS, shard)).get("device", "cpu")
+
     def simulation(self, run: int) -> Simulation:
         """A simulation of one environment at the start state of a run.
 
@@ -161,12 +166,13 @@ class Batch:
 
     @cached_property
     def worker(self) -> Worker:
-        """Steps runs of the plan again.
+        """Steps runs of the plan again, on a GPU where they were stepped on one and there is one.
 
         Raises:
             SettingsError: The stage, or an input, is not what it was.
         """
-        worker = Worker(self.plan)
+        is_of_gpu = any(self.device(one) == "cuda" for one in self.shards[:1])
+        worker = Worker(self.plan, next(iter(gpu_names()), "cpu") if is_of_gpu else "cpu")
         if changed := self.store.changed(worker.digests()):
             raise SettingsError(f"{self.store.folder}: {', '.join(changed)}; its runs cannot be stepped again")
         return worker
