@@ -60,15 +60,21 @@ def expect_velocities(
     v, and bodies that turn about several axes then gain energy at any speed; islands that move freely are found again
     there, too. Free trees of other joints are looked at once, for motion that the step does not resolve
     (`solver.energy_projection`). Boundary layers have been placed again.
-    After the first substep the smooth acceleration goes on for the rest of a step.
+    After the first substep the smooth acceleration goes on for the rest of a step; in the first step without what
+    brings velocities to where loops and mimic joints allow them.
     """
     is_stopped = bool(False)
+    started = real(1.0, h)
     if substeps > 1:
-        is_stopped = find_stops(model, work, work.u, real(1.0, h), worker, h)
+        if has_middle == 1:
+            started = real(2.0, h) * (started - work.position_weight[0, worker])
+        is_stopped = find_stops(model, work, work.u, started, worker, h)
     for island in range(model.island_count):
         work.is_solved_again[island, worker] = real(0.0, h)
         if expectations <= most_expectations(model, island, has_middle):
-            expect_island(model, control, work, island, block, worker, h, step, has_middle, expectations, is_stopped)
+            expect_island(
+                model, control, work, island, block, worker, h, step, has_middle, expectations, started, is_stopped
+            )
 
 
 @wp.func
@@ -83,6 +89,7 @@ def expect_island(
     step: Real,
     has_middle: int,
     expectations: int,
+    started: Real,
     is_stopped: bool,
 ):
     """The same of an island."""
@@ -95,7 +102,7 @@ def expect_island(
     for k in range(model.island_first[island], model.island_first[island + 1]):
         dof = island_dof(model, k)
         v = work.v[dof, worker]
-        smooth = smooth_acceleration(model, work, work.u, dof, one, is_stopped, worker, h)
+        smooth = smooth_acceleration(model, work, work.u, dof, started, is_stopped, worker, h)
         mean = real(0.5, h) * (v + work.v_next[dof, worker] + (step - h) * smooth)
         work.u[dof, worker] = mean
         if model.dof_is_linear[dof] == 0:
