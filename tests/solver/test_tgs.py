@@ -9,6 +9,7 @@ from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps
 from tests.oracles.simulated_state import put
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
+from warp_artic.description.joint import Axis
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
@@ -219,3 +220,31 @@ def test_a_start_that_a_loop_does_not_allow_makes_no_energy():
         )
         paths.append(simulation.record(12 * every).joint_velocity[::every])
     np.testing.assert_allclose(paths[1], paths[0], atol=5e-3)
+
+
+def test_substeps_find_what_acts_on_the_axes_of_a_loop():
+    """One sweep leaves a share of what an armature gives, with which the next substep begins."""
+    tree = closed_mechanisms.slider_crank(speed=4.0)
+    pin = trees.replace(
+        tree.constraints[0],
+        armatures=((Axis.ROT_Z, 0.01),),
+        drives=((Axis.ROT_Z, Drive(stiffness=2.0, damping=0.1, position_target=0.5)),),
+    )
+    tree = trees.replace(tree, constraints=(pin,))
+    exact = simulate(tree, 1, dt=H / 16, solver="direct", precision="float64").record(24 * 16).joint_position[::16]
+    missed = []
+    for substeps in (1, 4, 16, 64):
+        path = simulate(tree, substeps, precision="float64").record(24).joint_position
+        missed.append(np.abs(path - exact).max())
+    assert missed[1] < 0.6 * missed[0]
+    assert missed[2] < 0.35 * missed[1]
+    assert missed[3] < 0.4 * missed[2]
+
+
+def test_substeps_close_a_loop_as_sweeps_do():
+    """By as many sweeps as there are in all substeps."""
+    tree = closed_mechanisms.parallelogram(speed=2.0)
+    simulation = simulate(tree, 16, precision="float64")
+    velocity = simulation.record(240).joint_velocity[:, 0]
+    np.testing.assert_allclose(velocity @ [[1.0], [1.0], [0.0]], 0.0, atol=1e-11)
+    np.testing.assert_allclose(velocity[:, 0], velocity[:, 2], atol=1e-11)

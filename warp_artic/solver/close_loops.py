@@ -42,7 +42,7 @@ from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.closed_energy import note_acting_rows
-from warp_artic.solver.plan import StepPlan
+from warp_artic.solver.plan import StepPlan, sweeps_of_step
 from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.problem import forget_working_set
 
@@ -79,7 +79,7 @@ def close_loops(
             find_all_gaps(model, work, block, worker)
         has_moved = set_changes(model, work, block, worker, h, way, one)
         if has_moved or is_last:
-            find_change(model, work, worker, plan.sweeps + plan.last_sweeps, solver, one)
+            find_change(model, work, worker, sweeps_of_step(plan), solver, one)
             if model.closed_islands > 0:
                 note_acting_rows(model, work, worker)
         if is_last:

@@ -18,7 +18,7 @@ from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.close_loops import WAYS, find_all_gaps, find_change, take_moved
-from warp_artic.solver.plan import StepPlan
+from warp_artic.solver.plan import StepPlan, sweeps_of_step
 from warp_artic.solver.velocities import factor
 
 
@@ -47,7 +47,7 @@ def close_start(
         pose_links(model, work, work.position, work.root, work.v, block, worker)
         find_all_gaps(model, work, block, worker)
         set_start_changes(model, work, worker, way == WAYS, starts)
-        find_change(model, work, worker, plan.sweeps + plan.last_sweeps, solver, one)
+        find_change(model, work, worker, sweeps_of_step(plan), solver, one)
         if way == WAYS:
             for dof in range(model.dof_count):
                 if model.island_keeps_energy[model.dof_island[dof]] == 1:

@@ -25,3 +25,9 @@ def sweeps_of(plan: StepPlan, substep: int):
     if substep == plan.substeps - 1:
         sweeps += plan.last_sweeps
     return sweeps
+
+
+@wp.func
+def sweeps_of_step(plan: StepPlan):
+    """Sweeps over what is closed once in a step: as many as over the active rows in all its substeps."""
+    return plan.substeps * plan.sweeps + plan.last_sweeps
