@@ -96,14 +96,23 @@ def keep_impulses(model: ModelArrays, work: WorkArrays, worker: int, goes_on: in
     """
     zero = real(0.0, work.v_next[0, worker])
     for row in range(model.row_count):
+        work.impulse_kept[row, worker] = zero
         work.impulse_before[row, worker] = zero
         if goes_on == 1 and has_trait(model, row, HOLDS_POSITIONS | RESISTS):
-            work.impulse_before[row, worker] = work.impulse[row, worker]
+            work.impulse_kept[row, worker] = work.impulse[row, worker]
+
+
+@wp.func
+def recall_impulses(model: ModelArrays, work: WorkArrays, worker: int):
+    """Have the rows of islands that begin, again in a substep where others of a block do, begin with what is kept."""
+    for row in range(model.row_count):
+        if work.begins[model.row_island[row], worker] == 1:
+            work.impulse_before[row, worker] = work.impulse_kept[row, worker]
 
 
 @wp.func
 def begin_sweeps(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
-    """Give active rows the share of kept impulses with the least f, once in a substep, after those that keep none.
+    """Give active rows the share of kept impulses with the least f, once, after the rows that keep none.
 
     f is counted if `counts` is 1.
     """
@@ -126,7 +135,7 @@ def begin_sweeps(model: ModelArrays, work: WorkArrays, worker: int, counts: int)
 
 @wp.func
 def give_kept(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
-    """Give active rows the share of kept impulses with the least f, and keep them no longer."""
+    """Give active rows the share of kept impulses with the least f; it is given once."""
     zero = real(0.0, work.v_next[0, worker])
     one = real(1.0, zero)
     for island in range(model.island_count):
@@ -135,9 +144,10 @@ def give_kept(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
     for dof in range(model.dof_count):
         work.start_change[dof, worker] = zero
     for row in range(model.row_count):
-        takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
-        takes = takes * is_finite(bound_pushed_to(work, row, work.impulse_before[row, worker], worker))
-        work.impulse_before[row, worker] = where_positive(takes, work.impulse_before[row, worker], zero)
+        z = work.impulse_before[row, worker]
+        takes = work.active[row, worker] * is_finite(bound_pushed_to(work, row, z, worker))
+        left = where_positive(work.environment_mask[model.row_island[row], worker], zero, z)
+        work.impulse_before[row, worker] = where_positive(takes, z, left)
     add_responses(model, work, work.impulse_before, 0, model.row_count, work.start_change, worker)
     for row in range(model.row_count):
         z = work.impulse_before[row, worker]
@@ -146,22 +156,26 @@ def give_kept(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
             y = row_velocity(model, work, row, worker) - bound_pushed_to(work, row, z, worker)
             change = row_rate(model, work, work.start_change, row, worker) + work.compliance[row, worker] * z
             slope = where_positive(absolute(z), z * y, zero)
+            bend = where_positive(absolute(z), z * change, zero)
             work.start_slope[island, worker] = work.start_slope[island, worker] + slope
-            work.start_bend[island, worker] = work.start_bend[island, worker] + z * change
+            work.start_bend[island, worker] = work.start_bend[island, worker] + bend
     for island in range(model.island_count):
         slope = work.start_slope[island, worker]
         bend = work.start_bend[island, worker]
         share = where_positive(bend, slope / where_positive(bend, neg(bend), one), zero)
         share = minimum(maximum(share, zero), one)
+        share = where_positive(work.environment_mask[island, worker], share, zero)
         work.start_bend[island, worker] = share
         if counts == 1:
             f = share * (slope + real(0.5, one) * share * bend)
             work.sweep_objective[island, worker] = work.sweep_objective[island, worker] + f
     for row in range(model.row_count):
-        share = work.start_bend[model.row_island[row], worker]
+        island = model.row_island[row]
+        share = work.start_bend[island, worker]
+        before = work.impulse_before[row, worker]
         z = work.impulse[row, worker]
-        work.impulse[row, worker] = where_positive(share, z + share * work.impulse_before[row, worker], z)
-        work.impulse_before[row, worker] = zero
+        work.impulse[row, worker] = where_positive(share, z + share * before, z)
+        work.impulse_before[row, worker] = where_positive(work.environment_mask[island, worker], zero, before)
     for dof in range(model.dof_count):
         share = work.start_bend[model.dof_island[dof], worker]
         v = work.v_next[dof, worker]
