@@ -63,6 +63,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.swing_joints = tree.kind.count(JointKind.SWING)
     struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
     struct.free_motion = int(tree.moves_freely)
+    struct.turns_and_slides = int(tree.moves_freely and len(set(tree.dof_is_linear)) == 2)
     struct.guards_trees = int(any(tree.part_is_guarded))
     struct.guards_impacts = int(any(tree.part_guards_impacts))
     struct.watched_dofs = len(_watched_dofs(tree))

@@ -44,6 +44,7 @@ SWITCHES = {
     "restarts": "whether any island has rows that look at accelerations",
     "free_motion": "whether any island moves freely: only weights, stops and drag act on it",
     "base_moves": "whether a body that is moved from outside carries it",
+    "turns_and_slides": "whether there are dofs of both kinds, and any island moves freely",
     "guards_trees": "whether any tree is guarded, `solver.violent_trees`",
     "guards_impacts": "whether the impacts of any are guarded too",
     "driven": "whether a spring or a damper acts on any dof",

@@ -285,9 +285,6 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
     size = zero
     rough_linear = zero
     size_linear = zero
-    changes = zero
-    turns = int(0)
-    slides = int(0)
     one = real(1.0, zero)
     free = work.is_unconstrained[island, worker]
     for k in range(model.island_first[island], model.island_first[island + 1]):
@@ -306,28 +303,45 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
         work.acceleration_history[2 * dofs + dof, worker] = second - second_before
         own_rough = second * second + second_before * second_before
         own_size = a * a + b * b + c * c
-        changes = changes + change * change + own_rough
         if model.dof_is_linear[dof] == 1:
-            slides = 1
             rough_linear = rough_linear + own_rough
             size_linear = size_linear + own_size
         else:
-            turns = 1
             rough = rough + own_rough
             size = size + own_size
         free = where_positive(work.spring[dof, worker] + work.damper[dof, worker], zero, free)
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
-    # What does not accelerate is on no curve: derivatives there are those of f = 0, which any change gives. So are
-    # those of what turns, or slides, in constant motion beside a constant acceleration of the other.
-    accelerates = size + size_linear
-    if slides + turns == 2:
-        accelerates = maximum(minimum(size, size_linear), changes)
-    free = where_positive(accelerates, free, zero)
+    # What does not accelerate is on no curve: derivatives there are those of f = 0, which any change gives.
+    free = where_positive(size + size_linear, free, zero)
+    if model.turns_and_slides == 1:
+        free = where_positive(changes_or_both(model, work, island, worker, size, size_linear), free, zero)
     known = minimum(state.smoothness[2 * island + 1, block] + one, real(4.0, one))
     known = where_positive(work.soft_limit_acts[island, worker], zero, known)
     state.smoothness[2 * island, block] = where_positive(known - real(3.5, one), free, zero)
     state.smoothness[2 * island + 1, block] = known
+
+
+@wp.func
+def changes_or_both(model: ModelArrays, work: WorkArrays, island: int, worker: int, size: Real, size_linear: Real):
+    """Not zero where accelerations of an island change, or there are those of turning and those of sliding.
+
+    Derivatives of constant motion beside a constant acceleration of the other kind are those of f = 0.
+    """
+    dofs = model.dof_count
+    turns = int(0)
+    slides = int(0)
+    changes = minimum(size, size_linear)
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
+        slides = wp.max(slides, model.dof_is_linear[dof])
+        turns = wp.max(turns, 1 - model.dof_is_linear[dof])
+        for table in range(3):
+            change = work.acceleration_history[table * dofs + dof, worker]
+            changes = changes + change * change
+    if slides + turns < 2:
+        return size + size_linear
+    return changes
 
 
 @wp.func
