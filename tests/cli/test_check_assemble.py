@@ -143,7 +143,7 @@ def test_text_lists_the_joints(tmp_path, capsys):
 def test_nothing_to_assemble(tmp_path, capsys):
     """A stage that is closed, and one with other errors, which come first."""
     assert main(["check", "samples/scenes/peaucellier.usda", "--assemble"]) == 0
-    assert "no mechanism has open loops or mimic joints" in capsys.readouterr().out
+    assert "no mechanism has open loops, distances or mimic joints" in capsys.readouterr().out
     path = linkage(tmp_path, more=joint("bad", "Revolute", "/World/base", "/World/base"))
     content = content_of(capsys, path, code=1)
     assert content["assembly"] == []
@@ -179,4 +179,23 @@ def test_a_mimic_joint_that_does_not_hold(tmp_path, capsys):
     np.testing.assert_allclose([now["/World/follow"], now["/World/lead"]], math.radians(5.0) * np.array([1, -1]))
     assert not [item for item in read_stage(str(out)).diagnostics if item.rule == "mimic-open"]
     assert main(["check", str(followers(tmp_path, 0.0)), "--assemble"]) == 0
-    assert "no mechanism has open loops or mimic joints" in capsys.readouterr().out
+    assert "no mechanism has open loops, distances or mimic joints" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("least", "most"), [(0.0, 0.98), (1.03, 2.0), (1.03, 1.03)])
+def test_a_distance_that_does_not_hold(least, most, tmp_path, capsys):
+    """Likewise of a string, of what keeps bodies apart, and of a rod."""
+    content = f"point3f physics:localPos0 = (0, 0, 1)\nfloat physics:minDistance = {least}\n"
+    content += f"float physics:maxDistance = {most}\n"
+    path, out = tmp_path / "string.usda", tmp_path / "start.usda"
+    stage = open_text(
+        f'def Xform "World" {{\n{body("ball")}{joint("string", "Distance", "", "/World/ball", content)}}}\n'
+    )
+    stage.GetRootLayer().Export(str(path))
+    (finding,) = [item for item in read_stage(str(path)).diagnostics if item.rule == "distance-open"]
+    off = 1e3 * abs(1.0 - min(max(1.0, least), most))
+    side = "longer" if most < 1.0 else "shorter"
+    assert finding.path == "/World/string" and f"is {off:.4g} mm {side}" in finding.message
+    (one,) = content_of(capsys, path, "-o", out)["assembly"]
+    assert one["closes"]
+    assert not [item for item in read_stage(str(out)).diagnostics if item.rule == "distance-open"]

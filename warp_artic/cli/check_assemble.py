@@ -1,4 +1,4 @@
-"""`warp-artic check --assemble`: the nearest start in which loop joints and mimic joints hold."""
+"""`warp-artic check --assemble`: the nearest start in which loop joints, distances and mimic joints hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from warp_artic.cli.table import Column, Table
 from warp_artic.description.assemble import Assembly, assemble
 from warp_artic.description.diagnostic import Severity
+from warp_artic.description.distance import Distance
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.scene import Scene
@@ -16,13 +17,13 @@ from warp_artic.usd.open_starts import words
 from warp_artic.usd.read_stage import Inspection
 from warp_artic.usd.write_start import write_start
 
-OPEN = ("loop-open", "mimic-open")
+OPEN = ("loop-open", "distance-open", "mimic-open")
 """The rules that a closed start satisfies."""
 HEADS = (Column("joint", is_text=True), Column("was"), Column("is"), Column("", is_text=True))
 
 
 def assemblies(inspection: Inspection) -> tuple[Assembly, ...]:
-    """Of the mechanisms with a loop joint or a mimic joint that is open; none where the stage has other errors."""
+    """Of the mechanisms in which something is open; none where the stage has other errors."""
     if any(item.severity is Severity.ERROR and item.rule not in OPEN for item in inspection.diagnostics):
         return ()
     are_open = {item.path for item in inspection.diagnostics if item.rule in OPEN}
@@ -30,7 +31,8 @@ def assemblies(inspection: Inspection) -> tuple[Assembly, ...]:
     found = []
     for numbers in mechanisms_of(Scene(articulations=trees)):
         mechanism = joined([trees[number] for number in numbers])
-        if any(one.name in are_open for one in (*mechanism.constraints_of(LoopJoint), *mechanism.mimics)):
+        links = (*mechanism.constraints_of(LoopJoint), *mechanism.constraints_of(Distance), *mechanism.mimics)
+        if any(one.name in are_open for one in links):
             found.append(assemble(mechanism))
     return tuple(found)
 
@@ -75,7 +77,7 @@ def as_json(found: Iterable[Assembly]) -> list[dict]:
 def blocks(found: tuple[Assembly, ...]) -> Iterator[Table | str]:
     """What is open, and a table of positions for each mechanism."""
     if not found:
-        yield "no mechanism has open loops or mimic joints"
+        yield "no mechanism has open loops, distances or mimic joints"
     for one in found:
         names = ", ".join(tree.path for tree in one.articulations)
         lines = []

@@ -66,6 +66,16 @@ def mimic_gap(mimic: Mimic, dofs: Sequence[Dof]) -> Gap:
     return _mimic_gap(mimic, dofs, [dof.position for dof in dofs])
 
 
+def distance_excess(one: Distance, poses: Sequence[Pose]) -> float:
+    """By how much a distance is past its ends, below zero where it is too short [m].
+
+    Args:
+        one: The distance.
+        poses: Of all links, then that of the world.
+    """
+    return float(_past(one, np.subtract(*_points(one, list(poses))))[0])
+
+
 def _mimic_gap(mimic: Mimic, dofs: Sequence[Dof], positions: Sequence[float]) -> Gap:
     error = abs(mimic.error(positions))
     return Gap(mimic.name, error) if dofs[mimic.dofs[0]].axis.is_linear else Gap(mimic.name, 0.0, error)

@@ -90,6 +90,13 @@ OF_TREES = (
         "Use the start that warp-artic check --assemble finds, or correct physics:localPos and physics:localRot.",
     ),
     Rule(
+        "distance-open",
+        WARNING,
+        "A hard distance is past its ends at the start.",
+        "Points that are as far apart as physics:minDistance and physics:maxDistance allow, to 1e-4 m.",
+        "Use the start that warp-artic check --assemble finds, or correct the distances or physics:localPos.",
+    ),
+    Rule(
         "mimic-open",
         WARNING,
         "A hard mimic joint does not hold at the start.",
