@@ -8,8 +8,9 @@ from scipy.optimize import minimize_scalar
 
 from tests import trees
 from tests.constraints.test_loop_joint import FREE, angles_of, four_bar
-from warp_artic.description.assemble import OPEN_BY, Closure, all_closed, assemble, closed
+from warp_artic.description.assemble import Closure, all_closed, assemble, closed
 from warp_artic.description.distance import Distance
+from warp_artic.description.gaps import OPEN_BY
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
 from warp_artic.description.loop_joint import LoopJoint, start_gap

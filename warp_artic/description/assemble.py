@@ -20,15 +20,13 @@ import numpy as np
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
-from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.gaps import Gap, distance_excess, distance_points, mimic_gap
+from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import Mechanism, joined
-from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.start_pose import displacement
 
-OPEN_BY, TURNED_BY = 1e-4, math.radians(0.05)
-"""By how much what is hard may be open at the start [m], [rad]."""
 CLOSED = 1e-12
 """An error below which nothing is changed [m or rad]."""
 NUDGE = 1e-6
@@ -38,47 +36,6 @@ REDUNDANT = 1e-8
 TURNS, TRIES, HALVINGS = 60, 24, 8
 LONGEST = 0.5
 """Of a step [rad, or the size of the mechanism]."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """By how much something hard is open."""
-
-    name: str
-    distance: float = 0.0
-    """[m]"""
-    angle: float = 0.0
-    """[rad]"""
-
-    @property
-    def largest(self) -> float:
-        """[m or rad]"""
-        return max(self.distance, self.angle)
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it is next to nothing."""
-        return self.distance <= OPEN_BY and self.angle <= TURNED_BY
-
-
-def mimic_gap(mimic: Mimic, dofs: Sequence[Dof]) -> Gap:
-    """By how much a mimic joint is open at the start."""
-    return _mimic_gap(mimic, dofs, [dof.position for dof in dofs])
-
-
-def distance_excess(one: Distance, poses: Sequence[Pose]) -> float:
-    """By how much a distance is past its ends, below zero where it is too short [m].
-
-    Args:
-        one: The distance.
-        poses: Of all links, then that of the world.
-    """
-    return float(_past(one, np.subtract(*_points(one, list(poses))))[0])
-
-
-def _mimic_gap(mimic: Mimic, dofs: Sequence[Dof], positions: Sequence[float]) -> Gap:
-    error = abs(mimic.error(positions))
-    return Gap(mimic.name, error) if dofs[mimic.dofs[0]].axis.is_linear else Gap(mimic.name, 0.0, error)
 
 
 @dataclass(frozen=True)
@@ -232,7 +189,7 @@ class Closure:
     def _errors_of(self, one: LoopJoint | Distance, poses: list[Pose]) -> np.ndarray:
         """r of a loop joint or a distance."""
         if isinstance(one, Distance):
-            return _past(one, np.subtract(*_points(one, poses)))
+            return np.array([distance_excess(one, *distance_points(one, poses))])
         X_01 = (poses[one.link0] @ one.frame0).inverse() @ poses[one.link1] @ one.frame1
         return _held(one, X_01) * self._scales(one)
 
@@ -256,7 +213,7 @@ class Closure:
             linear = np.array([axis.is_linear for axis in one.held], bool)
             distance, angle = (float(np.linalg.norm(error[part])) for part in (linear, ~linear))
             found.append(Gap(one.name, distance, angle / self.size))
-        return found + [_mimic_gap(mimic, self.mechanism.dofs, x) for mimic in self.mimics]
+        return found + [mimic_gap(mimic, self.mechanism.dofs, x) for mimic in self.mimics]
 
     def is_closed(self, x: np.ndarray) -> bool:
         """Whether all that is hard holds."""
@@ -320,11 +277,11 @@ class Closure:
     def _by_twist(self, one: LoopJoint | Distance, poses: list[Pose], at: np.ndarray) -> np.ndarray:
         """dr by the motion of link 1 against link 0 in the world: velocity of the point `at`, then angular velocity."""
         if isinstance(one, Distance):
-            x1, x0 = _points(one, poses)
+            x0, x1 = distance_points(one, poses)
             d = x1 - x0
             length = float(np.linalg.norm(d))
             n = d / length if length > 0.0 else np.array([1.0, 0.0, 0.0])
-            sign = np.sign(_past(one, d))
+            sign = np.sign(distance_excess(one, x0, x1))
             return np.abs(sign) * np.concatenate([n, np.cross(x1 - at, n)])[None]
         X_W0, X_W1 = poses[one.link0] @ one.frame0, poses[one.link1] @ one.frame1
         columns = []
@@ -468,17 +425,6 @@ def _in_world(twist: np.ndarray, X_WF: Pose) -> np.ndarray:
 def _carried(twists: np.ndarray, at: Sequence[float]) -> np.ndarray:
     """Twists (6, n) at the origin of the world as those at a point."""
     return np.concatenate([twists[:3] + np.cross(twists[3:].T, at).T, twists[3:]])
-
-
-def _points(one: Distance, poses: list[Pose]) -> tuple[np.ndarray, np.ndarray]:
-    """x1 and x0 of a distance in the world."""
-    return poses[one.link1].apply(one.position1), poses[one.link0].apply(one.position0)
-
-
-def _past(one: Distance, d: np.ndarray) -> np.ndarray:
-    """By how much a distance is past its ends, below zero where it is too short (1)."""
-    length = float(np.linalg.norm(d))
-    return np.array([min(length - one.lower, 0.0) + max(length - one.upper, 0.0)])
 
 
 def _held(loop: LoopJoint, X_01: Pose) -> np.ndarray:

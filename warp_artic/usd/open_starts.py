@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from warp_artic.description.assemble import Gap, distance_excess, mimic_gap
 from warp_artic.description.distance import Distance
+from warp_artic.description.gaps import Gap, distance_excess, distance_points, mimic_gap
 from warp_artic.description.loop_joint import LoopJoint, start_gap
 from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.mimic import dofs_held_still
@@ -33,14 +33,14 @@ def report_open_starts(scene: Scene, report: Report) -> None:
         distances = [one for one in mechanism.constraints_of(Distance) if one.enabled and not one.is_soft]
         poses = [*start_poses(mechanism), Pose()] if distances else []
         for one in distances:
-            excess = distance_excess(one, poses)
+            excess = distance_excess(one, *distance_points(one, poses))
             if not Gap(one.name, abs(excess)).is_small:
                 side = "longer than its largest" if excess > 0.0 else "shorter than its smallest"
                 text = f"is {1e3 * abs(excess):.4g} mm {side} distance at the start: {TAKEN_BACK}; {NEAREST}"
                 report.warn("distance-open", one.name, text)
     for tree in scene.articulations:
         for mimic in tree.mimics:
-            gap = mimic_gap(mimic, tree.dofs)
+            gap = mimic_gap(mimic, tree.dofs, [dof.position for dof in tree.dofs])
             if mimic.enabled and mimic.is_hard and not gap.is_small:
                 off = f"{1e3 * gap.distance:.4g} mm" if gap.distance > 0.0 else f"{math.degrees(gap.angle):.4g} degrees"
                 text = f"is off its relation by {off} at the start: {TAKEN_BACK}"
