@@ -37,12 +37,12 @@ def distance_of(stage):
 
 def test_it_is_a_distance_between_the_origins_of_its_frames():
     """In metres, between links by index; a negative end is none; nothing is left to report."""
-    stage = stage_of("float physics:minDistance = -1\nfloat physics:maxDistance = 30", CENTIMETRES)
+    stage = stage_of("float physics:minDistance = -1\nfloat physics:maxDistance = 60", CENTIMETRES)
     found = distance_of(stage)
     assert (found.name, found.link0, found.link1) == ("/World/string", 0, 1)
     assert found.position0 == pytest.approx((0.01, 0.02, 0.03))
     assert found.position1 == pytest.approx((0.0, 0.0, 0.5))
-    assert (found.lower, found.upper, found.is_soft) == (0.0, pytest.approx(0.3), False)
+    assert (found.lower, found.upper, found.is_soft) == (0.0, pytest.approx(0.6), False)
     assert warnings_of(stage) == []
     assert distance_of(stage_of("float physics:minDistance = 2\nfloat physics:maxDistance = -1")).upper == math.inf
 
@@ -50,9 +50,9 @@ def test_it_is_a_distance_between_the_origins_of_its_frames():
 def test_the_spring_of_physx_makes_it_soft():
     """With stiffness and damping in SI; where it is not enabled the distance is hard."""
     applied = ("PhysxPhysicsDistanceJointAPI",)
-    found = distance_of(stage_of(f"float physics:maxDistance = 3\n{SPRING}", applied=applied))
+    found = distance_of(stage_of(f"float physics:maxDistance = 60\n{SPRING}", applied=applied))
     assert (found.is_soft, found.stiffness, found.damping) == (True, 300.0, 5.0)
-    stage = stage_of(f"float physics:maxDistance = 3\n{SPRING.replace('= 1', '= 0')}", applied=applied)
+    stage = stage_of(f"float physics:maxDistance = 60\n{SPRING.replace('= 1', '= 0')}", applied=applied)
     assert not distance_of(stage).is_soft
     assert warnings_of(stage) == []
 
@@ -79,7 +79,7 @@ def test_the_spring_of_one_that_is_refused():
 
 def test_one_to_the_world():
     """The point there is authored in the world."""
-    stage = stage_of("float physics:maxDistance = 1", ends=("/World/rod", ""))
+    stage = stage_of("float physics:maxDistance = 60", ends=("/World/rod", ""))
     found = distance_of(stage)
     assert (found.link0, found.link1, found.position1) == (1, WORLD, (0.0, 0.0, 50.0))
     assert warnings_of(stage) == []
