@@ -5,7 +5,8 @@
 J turns while the links move, with the acceleration of L by velocities alone
     c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0.
 Hard: the law of `curved_stop`. Of an end that is passed already a share is
-taken back in a step (`rows.RECOVERY`), where both ends are the same, a rod, all of it.
+taken back in a step (`rows.RECOVERY`), where both ends are the same, a rod, all of it; where a run starts beyond one,
+links are moved first (`solver.distance_start`).
 Soft: a spring and damper beyond the ends, as in `spring`, with e = L + J shift; where both are the same, always.
 
 A distance of zero has no direction: there the row is left out of the step.
@@ -229,6 +230,12 @@ def _table(place: int) -> Callable:
     return lambda tree: [one[place] for one in tree.structure_of(DISTANCE)]
 
 
+def _have_distances(tree) -> list[int]:
+    """Whether an island has hard distances."""
+    have = {tree.island_of_dof(row.dofs[0]) for row in tree.rows if row.family is DISTANCE}
+    return [int(island in have) for island in range(tree.island_count)]
+
+
 ENTRIES = Entries(
     kind="distance",
     names=lambda articulation: tuple(one.name for one in _distances(articulation)),
@@ -268,7 +275,16 @@ DISTANCE = ConstraintFamily(
         unit="N",
     ),
     structure=_ends,
-    tables={"distance_link0": _table(0), "distance_link1": _table(1), "distance_meet": _table(2)},
+    counts={
+        "distance_rows": lambda tree: tree.count(DISTANCE),
+        "distance_row": lambda tree: next((k for k, row in enumerate(tree.rows) if row.family is DISTANCE), 0),
+    },
+    tables={
+        "distance_link0": _table(0),
+        "distance_link1": _table(1),
+        "distance_meet": _table(2),
+        "island_has_distances": _have_distances,
+    },
 )
 
 SOFT_DISTANCE = ConstraintFamily(

@@ -343,7 +343,6 @@ LOOP_JOINT = ConstraintFamily(
             ("loop_gap", "loop_gap_rate", "loop_gap_reach"),
             lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS) > 0),
         ),
-        "loop_is_open": lambda tree: tree.island_count * (tree.count_with(HOLDS_POSITIONS) > 0),
         "loop_is_broken": lambda tree: tree.kinds["loop"],
         "loop_force": lambda tree: 6 * tree.kinds["loop"],
     },

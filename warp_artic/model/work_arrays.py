@@ -142,6 +142,8 @@ ISLANDS = {
     "direction_rounds": WorkArray("island", 1, "-", "constraints.speed_limit", "times that directions were found"),
     "is_met_where_placed": WorkArray("island", 1, "0 or 1", "constraints.speed_limit",
                                      "where speed limits have been met at the placement of the step"),
+    "loop_is_open": WorkArray("island", 1, "0 or more", "solver.close_loops, solver.distance_start",
+                              "positive where positions are to be moved"),
     "closed_energy": WorkArray("closed island", 4, "J", "solver.closed_energy", "energies that loops are to keep"),
 }  # fmt: skip
 """Of the islands of a mechanism."""

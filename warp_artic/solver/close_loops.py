@@ -79,7 +79,7 @@ def close_loops(
             find_all_gaps(model, work, block, worker)
         has_moved = set_changes(model, work, block, worker, h, way, one)
         if has_moved or is_last:
-            find_change(model, work, worker, sweeps_of_step(plan), solver, one)
+            find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
             if model.closed_islands > 0:
                 note_acting_rows(model, work, worker)
         if is_last:
@@ -89,7 +89,7 @@ def close_loops(
                     work.v[dof, worker] = work.v[dof, worker] + work.v_next[dof, worker]
         elif has_moved:
             move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
-            take_moved(model, work, worker)
+            take_moved(model, work, model.island_is_looped, worker)
 
 
 @wp.func
@@ -170,18 +170,18 @@ def add_closing_load_of(
 
 
 @wp.func
-def take_moved(model: ModelArrays, work: WorkArrays, worker: int):
-    """Make what the joints of islands that were open have moved to their positions."""
+def take_moved(model: ModelArrays, work: WorkArrays, takes_part: wp.array(dtype=int), worker: int):
+    """Make what the joints of islands that were open have moved to their positions, of those that take part."""
     for item in range(model.dof_count - model.root_dofs):
         island = model.dof_island[model.root_dofs + item]
-        if model.island_is_looped[island] == 1:
+        if takes_part[island] == 1:
             q = where_positive(
                 work.loop_is_open[island, worker], work.end_position[item, worker], work.position[item, worker]
             )
             work.position[item, worker] = q
     for k in range(pose_rows(model.root_dofs)):
         island = model.dof_island[6 * (k // 7)]
-        if model.island_is_looped[island] == 1:
+        if takes_part[island] == 1:
             q = where_positive(work.loop_is_open[island, worker], work.end_root[k, worker], work.root[k, worker])
             work.root[k, worker] = q
 
@@ -212,15 +212,23 @@ def hold_others(model: ModelArrays, work: WorkArrays, block: int, worker: int, o
 
 
 @wp.func
-def find_change(model: ModelArrays, work: WorkArrays, worker: int, sweeps: int, solver: wp.Function, one: Real):
-    """Write the least change in terms of M that satisfies the active rows to `work.v_next`."""
+def find_change(
+    model: ModelArrays,
+    work: WorkArrays,
+    takes_part: wp.array(dtype=int),
+    worker: int,
+    sweeps: int,
+    solver: wp.Function,
+    one: Real,
+):
+    """Write the least change in terms of M that satisfies the active rows to `work.v_next`, where islands take part."""
     zero = one - one
     for dof in range(model.dof_count):
-        if model.island_is_looped[model.dof_island[dof]] == 1:
+        if takes_part[model.dof_island[dof]] == 1:
             work.v_free[dof, worker] = zero
             work.v_next[dof, worker] = zero
     for row in range(model.row_count):
-        if model.island_is_looped[model.row_island[row]] == 1:
+        if takes_part[model.row_island[row]] == 1:
             work.impulse[row, worker] = zero
     for island in range(model.island_count):
         work.environment_mask[island, worker] = work.loop_is_open[island, worker]

@@ -47,14 +47,14 @@ def close_start(
         pose_links(model, work, work.position, work.root, work.v, block, worker)
         find_all_gaps(model, work, block, worker)
         set_start_changes(model, work, worker, way == WAYS, starts)
-        find_change(model, work, worker, sweeps_of_step(plan), solver, one)
+        find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
         if way == WAYS:
             for dof in range(model.dof_count):
                 if model.island_keeps_energy[model.dof_island[dof]] == 1:
                     work.v[dof, worker] = work.v[dof, worker] + work.v_next[dof, worker]
         else:
             move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
-            take_moved(model, work, worker)
+            take_moved(model, work, model.island_is_looped, worker)
 
 
 @wp.func

@@ -55,6 +55,7 @@ from warp_artic.solver.break_loops import add_loads, break_loops, load_loops
 from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.closed_energy import keep_energies, note_acting_rows, note_start
 from warp_artic.solver.closed_start import close_start
+from warp_artic.solver.distance_start import reach_distances
 from warp_artic.solver.energy_projection import project_energy
 from warp_artic.solver.held_inputs import take_inputs
 from warp_artic.solver.history import (
@@ -127,6 +128,8 @@ def begin_step(
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
     set_position_weight(state, work, block, worker, plan.has_middle)
+    if model.distance_rows > 0:
+        reach_distances(model, state, control, work, block, worker, h, plan, solver)
     if plan.has_middle == 1 and model.closed_islands > 0:
         started = state.started[0, block]
         starts = real(1.0, started) - started

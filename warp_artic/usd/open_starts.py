@@ -14,6 +14,7 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.start_pose import start_poses
 from warp_artic.usd.report import Report
 
+MOVED = "a run moves its links at the start, the shortest way"
 TAKEN_BACK = "the first steps take it back, and leave velocities"
 NEAREST = "warp-artic check --assemble looks for a start that is not"
 
@@ -36,7 +37,7 @@ def report_open_starts(scene: Scene, report: Report) -> None:
             excess = distance_excess(one, *distance_points(one, poses))
             if not Gap(one.name, abs(excess)).is_small:
                 side = "longer than its largest" if excess > 0.0 else "shorter than its smallest"
-                text = f"is {1e3 * abs(excess):.4g} mm {side} distance at the start: {TAKEN_BACK}; {NEAREST}"
+                text = f"is {1e3 * abs(excess):.4g} mm {side} distance at the start: {MOVED}; {NEAREST}"
                 report.warn("distance-open", one.name, text)
     for tree in scene.articulations:
         for mimic in tree.mimics:
