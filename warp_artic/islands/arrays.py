@@ -92,6 +92,13 @@ def island_types(precision: str) -> SimpleNamespace:
         angular: wp.array(dtype=V)  # [rad/s]
         force: wp.array(dtype=V)  # of contacts, over the step [N]
         moment: wp.array(dtype=V)  # about the centre of mass [N m]
+        # Ways in the step by which contacts are looked for too (`paths`).
+        looks: wp.array(dtype=int)  # of an environment: how many
+        path_linear: wp.array2d(dtype=V)  # mean velocity of the centre of mass, by way and body [m/s]
+        path_angular: wp.array2d(dtype=V)  # [rad/s]
+        radius: wp.array(dtype=T)  # of a body: how far its colliders reach from its link frame [m]
+        turns: wp.array(dtype=int)  # of a body: whether it looks otherwise when it turns
+        slack: wp.array(dtype=T)  # of a body: by how much a way may differ from others without being looked at [m]
 
     @wp.struct
     class Movers:

@@ -59,16 +59,24 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         R = colliders.axes[i]
         x = colliders.place[i]
         reach = colliders.offset[i]
-        swept = V()
+        before = V()
+        after = V()
         if body >= 0:
             b = env * bodies.count + body
             R_b = bodies.axes[b]
             x = bodies.place[b] + wp.vec3d(R_b * V(T(x[0]), T(x[1]), T(x[2])))
             R = R_b * R
-            arm = x - bodies.center[b]
+            from_center = x - bodies.center[b]
+            arm = V(T(from_center[0]), T(from_center[1]), T(from_center[2]))
             w = bodies.angular[b]
-            swept = (bodies.linear[b] + wp.cross(w, V(T(arm[0]), T(arm[1]), T(arm[2])))) * h
+            swept = (bodies.linear[b] + wp.cross(w, arm)) * h
+            before, after = wp.min(before, swept), wp.max(after, swept)
             turned = wp.min(wp.length(w) * h, T(2.0))
+            for look in range(bodies.looks[env]):
+                w = bodies.path_angular[look, b]
+                swept = (bodies.path_linear[look, b] + wp.cross(w, arm)) * h
+                before, after = wp.min(before, swept), wp.max(after, swept)
+                turned = wp.max(turned, wp.min(wp.length(w) * h, T(2.0)))
             reach += turned * wp.length(colliders.half[i])
         solids.place[k] = x
         solids.axes[k] = R
@@ -85,8 +93,8 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         for axis in range(3):
             first = middle[axis] - wp.float64(extent[axis]) - slack
             last = middle[axis] + wp.float64(extent[axis]) + slack
-            lower[axis] = wp.float32(first + wp.float64(wp.min(swept[axis], T(0.0))))
-            upper[axis] = wp.float32(last + wp.float64(wp.max(swept[axis], T(0.0))))
+            lower[axis] = wp.float32(first + wp.float64(before[axis]))
+            upper[axis] = wp.float32(last + wp.float64(after[axis]))
         solids.lower[k] = lower
         solids.upper[k] = upper
 

@@ -1,7 +1,13 @@
 """Where near colliders touch or may touch within a step, as a list in the order of pairs and of their places.
 
 Points are found at the start of the step. One takes part where its gap may close within the step, by the velocity of
-the bodies there, or is below that at which contacts are looked at: what is fast does not pass through what is thin.
+the bodies there or by a way that contacts have given them (`paths`), or is below that at which contacts are looked at:
+what is fast does not pass through what is thin.
+
+Bodies that turn come to touch with other features than those that are near at the start. Where there is such a way,
+places of bodies without joints are found at its end too. One that overlaps there, and more so by the way, takes
+part with the gap, with J at the start of the step and the mean velocities u of the way,
+    g = gap at the end - h J_n u, but no less than zero.
 """
 
 from functools import cache
@@ -13,11 +19,14 @@ from warp_artic.collision.collide import collide
 from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import TILT
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.paths import MOST_LOOKS, OVERLAPS, way_functions
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import mat3, vec3
 
-MOST_PLACES = 8
+FOUND = 8
 """Places of a pair, at most (`collision.collide.contact_points`)."""
+MOST_PLACES = (1 + MOST_LOOKS) * FOUND
+"""The same with those at the ends of ways in the step, which come last."""
 
 
 @cache
@@ -25,6 +34,9 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     """The kernels `find`, of places and how many take part, and `list_points`; and the function `velocity_at`."""
     types = island_types(precision)
     T, V, M = types.T, types.V, types.M
+    ways = way_functions(precision)
+    velocity_along, end_of_way, half_of_way = ways.velocity, ways.end, ways.half
+    is_known_well = ways.is_known_well
     Colliders, Solids, Bodies, Points = types.Colliders, types.Solids, types.Bodies, types.Points
 
     @wp.func
@@ -55,6 +67,105 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 return False
         return True
 
+    @wp.func
+    def find_places(
+        colliders: Colliders,
+        places: wp.array2d(dtype=T),
+        first: int,
+        pair: int,
+        i: int,
+        j: int,
+        between: wp.vec3d,
+        R_0: M,
+        R_1: M,
+    ):
+        """Write the places of two colliders, about the origin of the frame of the first one."""
+        size0 = colliders.size[i]
+        size1 = colliders.size[j]
+        collide(
+            colliders.hull_points,
+            0,
+            places,
+            first,
+            pair,
+            colliders.kind[i],
+            colliders.kind[j],
+            vec3(T(0.0), T(0.0), T(0.0)),
+            as_rows(R_0),
+            vec3(size0[0], size0[1], size0[2]),
+            colliders.hull[i],
+            colliders.hull_count[i],
+            vec3(T(between[0]), T(between[1]), T(between[2])),
+            as_rows(R_1),
+            vec3(size1[0], size1[1], size1[2]),
+            colliders.hull[j],
+            colliders.hull_count[j],
+        )
+
+    @wp.func
+    def vector_of(places: wp.array2d(dtype=T), row: int, pair: int):
+        return V(places[row, pair], places[row + 1, pair], places[row + 2, pair])
+
+    @wp.func
+    def seen_overlap(colliders: Colliders, i: int, j: int):
+        """From which on an overlap at the end of a way is looked at [m]."""
+        return T(OVERLAPS) * wp.min(colliders.thickness[i], colliders.thickness[j])
+
+    @wp.func
+    def may_close(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, x: wp.vec3d, n: V, gap: T, h: T):
+        """Whether a gap may close within a time, is one that is looked at anyway, or closes by a way."""
+        closing = wp.dot(n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x))
+        may = gap < colliders.offset[i] + colliders.offset[j] + h * wp.max(closing, T(0.0))
+        least = gap - colliders.rest[i] - colliders.rest[j] + seen_overlap(colliders, i, j)
+        for look in range(bodies.looks[env]):
+            along = velocity_along(bodies, colliders, env, i, x, look)
+            along -= velocity_along(bodies, colliders, env, j, x, look)
+            may = may or least < h * wp.dot(n, along)
+        return may
+
+    @wp.func
+    def is_hidden(colliders: Colliders, i: int, j: int, R_0: M, R_1: M, n: V):
+        """Whether a normal is of what a patch goes on in."""
+        hidden = False
+        if colliders.is_patch[i] == 1:
+            hidden = not is_of_surface(colliders, i, wp.transpose(R_0) * n)
+        if colliders.is_patch[j] == 1 and not hidden:
+            hidden = not is_of_surface(colliders, j, wp.transpose(R_1) * -n)
+        return hidden
+
+    @wp.func
+    def bring_back(
+        colliders: Colliders,
+        solids: Solids,
+        bodies: Bodies,
+        env: int,
+        i: int,
+        j: int,
+        x: wp.vec3d,
+        n: V,
+        places: wp.array2d(dtype=T),
+        row: int,
+        pair: int,
+        h: T,
+        look: int,
+    ):
+        """Write a place at the end of a way as one at the start of the step; says whether it takes part."""
+        half_0, moves_0 = half_of_way(bodies, colliders, env, i, x, h, look)
+        half_1, moves_1 = half_of_way(bodies, colliders, env, j, x, h, look)
+        x -= wp.vec3d((half_0 + half_1) / wp.max(moves_0 + moves_1, T(1.0)))
+        closing = wp.dot(
+            n,
+            velocity_along(bodies, colliders, env, i, x, look) - velocity_along(bodies, colliders, env, j, x, look),
+        )
+        end = places[row + 6, pair]
+        rest = colliders.rest[i] + colliders.rest[j]
+        place = x - solids.place[env * colliders.count + i]
+        for axis in range(3):
+            places[row + axis, pair] = T(place[axis])
+        places[row + 6, pair] = wp.max(end + h * closing, rest)
+        deep = seen_overlap(colliders, i, j)
+        return end < rest - deep and h * closing > deep
+
     @wp.kernel(**OPTIONS)
     def find(
         colliders: Colliders,
@@ -78,51 +189,41 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             i = seconds[pair] - env * colliders.count
         first = env * colliders.count + i
         second = env * colliders.count + j
-        between = solids.place[second] - solids.place[first]
-        size0 = colliders.size[i]
-        size1 = colliders.size[j]
-        collide(
-            colliders.hull_points,
-            0,
-            places,
-            0,
-            pair,
-            colliders.kind[i],
-            colliders.kind[j],
-            vec3(T(0.0), T(0.0), T(0.0)),
-            as_rows(solids.axes[first]),
-            vec3(size0[0], size0[1], size0[2]),
-            colliders.hull[i],
-            colliders.hull_count[i],
-            vec3(T(between[0]), T(between[1]), T(between[2])),
-            as_rows(solids.axes[second]),
-            vec3(size1[0], size1[1], size1[2]),
-            colliders.hull[j],
-            colliders.hull_count[j],
-        )
+        count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         used = int(0)
-        reach = colliders.offset[i] + colliders.offset[j]
-        for place in range(points_of_kinds[colliders.kind[i], colliders.kind[j]]):
-            row = 7 * place
-            gap = places[row + 6, pair]
-            takes_part = gap < T(0.5) * T(UNUSED)
-            if takes_part:
-                n = V(places[row + 3, pair], places[row + 4, pair], places[row + 5, pair])
-                x = solids.place[first] + wp.vec3d(
-                    wp.float64(places[row, pair]), wp.float64(places[row + 1, pair]), wp.float64(places[row + 2, pair])
-                )
-                closing = wp.dot(
-                    n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x)
-                )
-                takes_part = gap < reach + h * wp.max(closing, T(0.0))
-                if takes_part and colliders.is_patch[i] == 1:
-                    takes_part = is_of_surface(colliders, i, wp.transpose(solids.axes[first]) * n)
-                if takes_part and colliders.is_patch[j] == 1:
-                    takes_part = is_of_surface(colliders, j, wp.transpose(solids.axes[second]) * -n)
-            if takes_part:
-                used += 1
-            else:
-                places[row + 6, pair] = T(UNUSED)
+        for way in range(1, 1 + MOST_LOOKS):
+            for place in range(count):
+                places[7 * (FOUND * way + place) + 6, pair] = T(UNUSED)
+        ways = bodies.looks[env]
+        if not (is_known_well(bodies, colliders, i) and is_known_well(bodies, colliders, j)):
+            ways = 0
+        for way in range(1 + ways):
+            x_0 = solids.place[first]
+            x_1 = solids.place[second]
+            R_0 = solids.axes[first]
+            R_1 = solids.axes[second]
+            if way > 0:
+                x_0, R_0 = end_of_way(bodies, colliders, env, i, x_0, R_0, h, way - 1)
+                x_1, R_1 = end_of_way(bodies, colliders, env, j, x_1, R_1, h, way - 1)
+            find_places(colliders, places, FOUND * way, pair, i, j, x_1 - x_0, R_0, R_1)
+            for place in range(count):
+                row = 7 * (FOUND * way + place)
+                gap = places[row + 6, pair]
+                takes_part = gap < T(0.5) * T(UNUSED)
+                if takes_part:
+                    n = vector_of(places, row + 3, pair)
+                    x = x_0 + wp.vec3d(vector_of(places, row, pair))
+                    if way > 0:
+                        takes_part = bring_back(
+                            colliders, solids, bodies, env, i, j, x, n, places, row, pair, h, way - 1
+                        )
+                    else:
+                        takes_part = may_close(colliders, bodies, env, i, j, x, n, gap, h)
+                    takes_part = takes_part and not is_hidden(colliders, i, j, R_0, R_1, n)
+                if takes_part:
+                    used += 1
+                else:
+                    places[row + 6, pair] = T(UNUSED)
         counts[pair] = used
 
     @wp.kernel(**OPTIONS)
@@ -147,7 +248,9 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             j = i
             i = seconds[pair] - env * colliders.count
         point = starts[pair]
-        for place in range(points_of_kinds[colliders.kind[i], colliders.kind[j]]):
+        count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
+        for number in range((1 + MOST_LOOKS) * count):
+            place = number + (FOUND - count) * (number / count)
             row = 7 * place
             gap = places[row + 6, pair]
             if gap < T(0.5) * T(UNUSED):
@@ -155,10 +258,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 points.environment[point] = env
                 points.first[point] = i
                 points.second[point] = j
-                points.place[point] = solids.place[env * colliders.count + i] + wp.vec3d(
-                    wp.float64(places[row, pair]), wp.float64(places[row + 1, pair]), wp.float64(places[row + 2, pair])
-                )
-                points.n[point] = V(places[row + 3, pair], places[row + 4, pair], places[row + 5, pair])
+                points.place[point] = solids.place[env * colliders.count + i] + wp.vec3d(vector_of(places, row, pair))
+                points.n[point] = vector_of(places, row + 3, pair)
                 points.gap[point] = gap - colliders.rest[i] - colliders.rest[j]
                 point += 1
 

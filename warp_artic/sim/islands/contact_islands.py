@@ -16,6 +16,7 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.islands.find_islands import island_kernel
 from warp_artic.islands.narrow_phase import MOST_PLACES
+from warp_artic.islands.paths import MOST_LOOKS, path_kernel
 from warp_artic.islands.responses import response_kernels
 from warp_artic.islands.solve import SUBSTEPS, solve_kernel
 from warp_artic.sim.arrays.row_table import RowTables
@@ -58,9 +59,10 @@ class ContactIslands:
         self._detection = Detection(self.layout, settings.precision)
         self.groups = tuple(part.group for part in self.layout.parts)
         """Groups whose links take part."""
-        self.count = 0
+        self.count = self._before = 0
         """Points of the last step."""
         self._room = 0
+        self._known = self._make_remembered(LEAST_ROOM)
         self._make_room(LEAST_ROOM)
 
     def before_step(self, step: int, launches: Launches, tables: RowTables) -> None:
@@ -75,7 +77,9 @@ class ContactIslands:
         exchange.take_links()
         exchange.place_moved(step)
         exchange.take_motion(launches, tables)
+        self.layout.bodies.looks.zero_()
         self._solve(self._find_points())
+        self._look_again()
         exchange.give_forces()
         if self._sleep_steps:
             launches.watch(self.groups, True)
@@ -200,7 +204,7 @@ class ContactIslands:
 
     def _find_points(self) -> int:
         """Find what may touch in the step; the points of the step before are the spare ones then, so many."""
-        before = self.count
+        before = self._before = self.count
         count = self._detection.find(self._h)
         self._make_room(count)
         self.points, self._spare = self._spare, self.points
@@ -208,8 +212,34 @@ class ContactIslands:
         self.count = count
         return before
 
-    def _solve(self, before: int) -> None:
-        """Find islands, and the impulses of their points."""
+    def _look_again(self) -> None:
+        """Find points and impulses again while what contacts do may lead to others."""
+        bodies = self.layout.bodies
+        for look in range(MOST_LOOKS):
+            if not self.count:
+                return
+            inputs = [bodies, self.layout.movers, self._h, look]
+            self._launch(path_kernel(self._precision), (self.layout.environments, bodies.count), inputs)
+            if bodies.looks.numpy().max() <= look:
+                return
+            known = self._keep_known()
+            self.points, self._spare, self.count = self._spare, self.points, self._before
+            before = self._find_points()
+            if self.count == known:
+                return
+            self._exchange.begin_again()
+            self._solve(before, known, look + 1)
+
+    def _keep_known(self) -> int:
+        """Keep what is known of points by now; says how many there are."""
+        if self._known.key.size < self.count:
+            self._known = self._make_remembered(self._room)
+        for name in ("key", *REMEMBERED):
+            wp.copy(getattr(self._known, name), getattr(self.points, name), count=self.count)
+        return self.count
+
+    def _solve(self, before: int, known: int = 0, look: int = 0) -> None:
+        """Find islands, and the impulses of their points; in later looks of those with points not known before."""
         layout, count, old = self.layout, self.count, self._spare
         given = [layout.colliders, layout.bodies, layout.movers, self.points]
         if count:
@@ -221,7 +251,7 @@ class ContactIslands:
         inputs = [*given, count, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
-        inputs = [*given, layout.islands, before, old, self._h, SUBSTEPS, workers]
+        inputs = [*given, layout.islands, before, old, known, self._known, look, self._h, SUBSTEPS, workers]
         self._launch(solve_kernel(self._precision), (layout.environments, workers), inputs)
 
     def _make_room(self, count: int) -> None:
@@ -236,6 +266,15 @@ class ContactIslands:
             wp.copy(getattr(self.points, name), array, count=self.count)
         layout.islands.points = layout.zeros(room, int)
         self._terms = layout.zeros(room + 1, int)
+
+    def _make_remembered(self, room: int):
+        """Room for what points remember."""
+        layout, types = self.layout, self.layout.types
+        points = types.Points()
+        points.key = layout.zeros(room, wp.int64)
+        for name, size in REMEMBERED.items():
+            setattr(points, name, layout.zeros(room, types.V if size == 3 else types.T))
+        return points
 
     def _make_points(self, room: int):
         layout, types = self.layout, self.layout.types

@@ -108,6 +108,12 @@ class Exchange:
         for field, given in self._given:
             wp.copy(field, given)
 
+    def begin_again(self) -> None:
+        """Have nothing push links yet, and all else be as it was before impulses were found."""
+        self._layout.bodies.force.zero_()
+        self._layout.bodies.moment.zero_()
+        self._take_found()
+
     def give_forces(self) -> None:
         """Add the forces of contacts to external forces on links, and let islands be at rest together."""
         layout = self._layout
@@ -177,6 +183,13 @@ class Exchange:
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
             self._take_velocities(part, layout.movers.free, 0.0)
+        self._take_found()
+        table.put(kept, everywhere)
+
+    def _take_found(self) -> None:
+        """Take M^-1 and J of mechanisms with joints, and what holds single joints, from their tables."""
+        layout = self._layout
+        for part in self._trees:
             names = ("failure", "steps_at_rest")
             inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
             inputs += [*(part.group.field(name).scalars for name in names)]
@@ -188,7 +201,6 @@ class Exchange:
                 inputs = [part.tables[name].scalars for name in names]
                 inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
                 self._launch(self._take_rows, part.mover_columns, inputs)
-        table.put(kept, everywhere)
 
     def _take_velocities(self, part: GroupPart, velocities: wp.array, ahead: float) -> None:
         """Take the velocities that mechanisms have now; paths are where they get to by them in a time."""

@@ -16,6 +16,7 @@ from warp_artic.constraints.drive import DRIVE
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
+from warp_artic.islands.paths import MOST_LOOKS, OVERLAPS
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
@@ -165,7 +166,27 @@ class IslandLayout:
         bodies.axes = self.zeros(count, types.M)
         for name in ("linear", "angular", "force", "moment"):
             setattr(bodies, name, self.zeros(count, types.V))
+        for name in ("path_linear", "path_angular"):
+            setattr(bodies, name, wp.zeros((MOST_LOOKS, max(count, 1)), dtype=types.V, device=self.device))
+        bodies.looks = self.zeros(self.environments, int)
+        radius, slack, turns = self._sizes_of_bodies(bodies.count)
+        bodies.radius, bodies.slack = self.upload(radius, types.T), self.upload(slack, types.T)
+        bodies.turns = self.upload(turns, int)
         return bodies, entries
+
+    def _sizes_of_bodies(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How far colliders of bodies reach, by how much their ways may differ [m], and which are not all balls."""
+        columns = self.tables.columns
+        reach = np.linalg.norm(columns["place"], axis=-1) + np.linalg.norm(columns["middle"], axis=-1)
+        reach += np.linalg.norm(columns["half"], axis=-1)
+        radius, slack = np.zeros(count), np.full(count, np.inf)
+        moves = columns["body"] >= 0
+        np.maximum.at(radius, columns["body"][moves], reach[moves])
+        least = np.maximum(columns["offset"], OVERLAPS * columns["thickness"])
+        np.minimum.at(slack, columns["body"][moves], least[moves])
+        turns = np.zeros(count, int)
+        turns[columns["body"][moves & (columns["kind"] != int(Solid.SPHERE))]] = 1
+        return radius, slack, turns
 
     def _make_movers(self, trees: Sequence[Tree], jacobian_count: int):
         """Mechanisms, as yet without the rows of their joints."""
