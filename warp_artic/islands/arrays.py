@@ -114,6 +114,7 @@ def island_types(precision: str) -> SimpleNamespace:
         start: wp.array(dtype=T)  # velocities before the step
         free: wp.array(dtype=T)  # velocities after it without contacts
         v: wp.array(dtype=T)  # velocities
+        before: wp.array(dtype=T)  # those before a substep
         path: wp.array(dtype=T)  # what they move by; in the end, more than the mean of velocities does
         projected: wp.array(dtype=T)  # what overlaps of jointed bodies add to that
         inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
@@ -137,6 +138,7 @@ def island_types(precision: str) -> SimpleNamespace:
         speed: wp.array(dtype=T)  # of a row: J v before the step
         G: wp.array(dtype=T)  # J M^-1 J^T
         impulse: wp.array(dtype=T)  # z in a substep
+        begun: wp.array(dtype=T)  # z that a substep begins with
         borne: wp.array(dtype=T)  # z in those before
         # Drives with a maximum force among them (`limited_drives`).
         is_drive: wp.array(dtype=int)  # of a row, the same in all environments
@@ -144,6 +146,7 @@ def island_types(precision: str) -> SimpleNamespace:
         yielding: wp.array(dtype=T)  # M^-1 without these drives
         bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at
         bearing_count: wp.array(dtype=int)
+        is_hit: wp.array(dtype=int)  # of a mover: 1 in a substep that hits it
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
         rest: wp.array(dtype=T)  # steps at rest
         failed: wp.array(dtype=T)  # 1 where it has stopped
@@ -163,6 +166,7 @@ def island_types(precision: str) -> SimpleNamespace:
         warm: wp.array(dtype=V)  # that of the last substep, world axes
         world: wp.array(dtype=V)  # impulse in all of the step, world axes
         carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by bodies that are moved from outside [m/s]
+        begun: wp.array(dtype=T)  # impulse along the normal that a substep begins with [N s]
         friction: wp.array(dtype=T)
         hit: wp.array(dtype=T)  # speed along the normal of an impact in the last substep, 0: there was none [m/s]
         bounce: wp.array(dtype=T)  # least velocity along the normal after an impact in the substep [m/s]

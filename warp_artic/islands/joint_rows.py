@@ -16,10 +16,13 @@ import warp as wp
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 
+GROWS = wp.constant(2.0)
+"""How many times the impulse that a substep begins with is an impact."""
+
 
 @cache
 def joint_rows(precision: str) -> SimpleNamespace:
-    """Functions of rows: of one, `rate`, `push`, `solve_one`, of a mechanism, `answer`, and of all in an island."""
+    """Functions of one row, `rate`, `push`, `solve_one`, of those of a mechanism, `answer`, `end`, and of an island."""
     types = island_types(precision)
     T, Movers = types.T, types.Movers
     Islands, Island = island_structs()
@@ -118,6 +121,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
         for row in range(movers.row_first[m], movers.row_first[m + 1]):
             movers.impulse[env * movers.row_count + row] = T(0.0)
             movers.borne[env * movers.row_count + row] = T(0.0)
+            movers.begun[env * movers.row_count + row] = T(0.0)
         movers.bearing_count[env * movers.count + m] = 0
 
     @wp.func
@@ -126,11 +130,22 @@ def joint_rows(precision: str) -> SimpleNamespace:
         for place in range(island.first_mover, island.end_mover):
             m = islands.movers[place]
             for row in range(movers.row_first[m], movers.row_first[m + 1]):
-                k = island.env * movers.row_count + row
-                z = movers.impulse[k]
-                movers.borne[k] = movers.borne[k] + z
+                z = movers.impulse[island.env * movers.row_count + row]
                 if z != T(0.0):
                     push_row(movers, island.env, m, row, z, movers.v)
+
+    @wp.func
+    def end_rows(movers: Movers, env: int, m: int):
+        """Add up what rows have borne in a substep; those of a mechanism that is hit go on from what it began with."""
+        hit = movers.is_hit[env * movers.count + m] == 1
+        for row in range(movers.row_first[m], movers.row_first[m + 1]):
+            k = env * movers.row_count + row
+            z = movers.impulse[k]
+            movers.borne[k] = movers.borne[k] + z
+            if hit and wp.abs(z) > T(GROWS) * wp.abs(movers.begun[k]):
+                z = movers.begun[k]
+            movers.impulse[k] = z
+            movers.begun[k] = z
 
     return SimpleNamespace(
         first_dof=first_dof,
@@ -141,4 +156,5 @@ def joint_rows(precision: str) -> SimpleNamespace:
         solve=solve_rows,
         forget=forget_rows,
         warm_start=warm_start_rows,
+        end=end_rows,
     )

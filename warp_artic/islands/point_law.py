@@ -13,6 +13,9 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
     deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
     soft      z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
+    hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
+              by more than HARD k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
+              It would be given twice, and sweeps take little of it back where what is heavy lies on what is light
 What is soft in contacts keeps sweeps that have not converged from feeding velocities with overlaps.
 
 Source: Catto, Soft constraints (2011), Solver2D (2024).
@@ -34,6 +37,8 @@ DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
 LEAST_LEFT = wp.constant(0.05)
 """Of the response of a point, where joints bear what it pushes."""
+HARD = wp.constant(20.0)
+"""Acceleration beyond what weights cause [m/s^2]."""
 NO_BOUNCE = wp.constant(-1.0e9)
 """Bound of a normal velocity that bounds nothing [m/s]."""
 NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
@@ -42,7 +47,7 @@ NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 
 @cache
 def point_law(precision: str) -> SimpleNamespace:
-    """The functions `softness`, `solve`, `find_impact` and `warm_start`, and the struct `Softness`."""
+    """Functions of points, and the struct `Softness`."""
     types = island_types(precision)
     T, V, Colliders, Movers, Points = types.T, types.V, types.Colliders, types.Movers, types.Points
     SINGULAR = NEARLY_SINGULAR[precision]
@@ -229,7 +234,38 @@ def point_law(precision: str) -> SimpleNamespace:
         else:
             points.z[point] = V()
             points.turn[point] = V()
+        points.begun[point] = points.z[point][0]
+
+    @wp.func
+    def change_at(movers: Movers, points: Points, term: int, first: int, dofs: int):
+        """How much the velocity of one side along the normal has changed in a substep."""
+        change = T(0.0)
+        for d in range(dofs):
+            change += points.J[term + d][0] * (movers.v[first + d] - movers.before[first + d])
+        return wp.abs(change)
+
+    @wp.func
+    def leave_impact_out(movers: Movers, points: Points, point: int, first: int, second: int, k: T):
+        """Let a point whose z_n grows go on from what it began with if it is hit; mark its mechanisms, -1 for none."""
+        dofs = points.first_dofs[point]
+        term = points.term[point]
+        change = change_at(movers, points, term, points.first_dof[point], dofs)
+        other = change_at(movers, points, term + dofs, points.second_dof[point], points.second_dofs[point])
+        if wp.max(change, other) > T(HARD) * k:
+            share = points.begun[point] / points.z[point][0]
+            points.z[point] = points.z[point] * share
+            points.turn[point] = points.turn[point] * share
+            own = points.environment[point] * movers.count
+            if first >= 0:
+                movers.is_hit[own + first] = 1
+            if second >= 0:
+                movers.is_hit[own + second] = 1
 
     return SimpleNamespace(
-        Softness=Softness, softness=softness, solve=solve_point, find_impact=find_impact, warm_start=warm_start
+        Softness=Softness,
+        softness=softness,
+        solve=solve_point,
+        find_impact=find_impact,
+        warm_start=warm_start,
+        leave_impact_out=leave_impact_out,
     )

@@ -2,7 +2,7 @@
 
 The step h is cut into n substeps k = h / n. M^-1, J and normals are those of the step; in each substep velocities v,
 displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start from those of the substep before, and
-the first ones from those of the step before:
+the first ones from those of the step before, but for impacts (`point_law`):
     v += k a + Y z,   a the acceleration of the step without contacts
     sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
     dx += k v
@@ -23,10 +23,10 @@ import warp as wp
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.bearing_rows import bearing_rows
 from warp_artic.islands.find_islands import island_structs
-from warp_artic.islands.joint_rows import joint_rows
+from warp_artic.islands.joint_rows import GROWS, joint_rows
 from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
-from warp_artic.islands.point_law import point_law
+from warp_artic.islands.point_law import HARD, point_law
 from warp_artic.islands.responses import response_kernels
 from warp_artic.kernels.launch import OPTIONS
 
@@ -34,6 +34,8 @@ SUBSTEPS = 6
 """Of a step."""
 SWEEPS = wp.constant(3)
 """Of a substep, with a bias."""
+MOST_SWEEPS = wp.constant(6)
+"""While one changes velocities by more than HARD k."""
 PASSES = wp.constant(4)
 """Times that impulses may be found in a step."""
 
@@ -51,10 +53,11 @@ def solve_kernel(precision: str) -> wp.Kernel:
     release_drives = limited_drives(precision).release
     rows, bearing = joint_rows(precision), bearing_rows(precision)
     first_dof, solve_rows, warm_start_rows, forget_rows = rows.first_dof, rows.solve, rows.warm_start, rows.forget
+    end_rows = rows.end
     borne_response, solve_bearing = bearing.borne_response, bearing.solve
     law = point_law(precision)
     Softness, softness, solve_point = law.Softness, law.softness, law.solve
-    find_impact, warm_start = law.find_impact, law.warm_start
+    find_impact, warm_start, leave_impact_out = law.find_impact, law.warm_start, law.leave_impact_out
     project_overlaps = overlap_functions(precision).project
 
     @wp.struct
@@ -107,8 +110,10 @@ def solve_kernel(precision: str) -> wp.Kernel:
         """Add a share of what velocities change by without contacts."""
         for place in range(island.first_mover, island.end_mover):
             m = islands.movers[place]
+            movers.is_hit[island.env * movers.count + m] = 0
             first = first_dof(movers, island.env, m)
             for dof in range(first, first + movers.dofs[m]):
+                movers.before[dof] = movers.v[dof]
                 movers.v[dof] = movers.v[dof] + share * (movers.free[dof] - movers.start[dof])
 
     @wp.func
@@ -133,8 +138,10 @@ def solve_kernel(precision: str) -> wp.Kernel:
     ):
         """Solve one point after the other, then the rows of joints.
 
-        Points go forward, and backward in every other substep; the other way round where they are relaxed.
+        Points go forward, and backward in every other substep; the other way round where they are relaxed. Returns the
+        largest change of the velocity of a point along its normal.
         """
+        largest = T(0.0)
         elapsed = substep.k * T(substep.number + is_relaxed)
         for number in range(island.end_point - island.first_point):
             place = island.first_point + number
@@ -153,11 +160,14 @@ def solve_kernel(precision: str) -> wp.Kernel:
                     borne += borne_response(movers, points, point, second, other)
                 before = points.z[point]
                 solve_point(colliders, movers, points, point, substep.k, elapsed, substep.soft, is_relaxed, borne)
-                if wp.length_sq(points.z[point] - before) > T(0.0):
+                change = points.z[point] - before
+                if wp.length_sq(change) > T(0.0):
+                    largest = wp.max(largest, wp.abs(change[0]) * points.normal[point][0])
                     solve_bearing(movers, points, point, first, term, substep.part)
                     if second != first:
                         solve_bearing(movers, points, point, second, other, substep.part)
         solve_rows(movers, islands, island, substep.part)
+        return largest
 
     @wp.func
     def solve_substep(
@@ -176,14 +186,23 @@ def solve_kernel(precision: str) -> wp.Kernel:
         for place in range(island.first_point, island.end_point):
             warm_start(colliders, movers, points, islands.points[place])
         warm_start_rows(movers, islands, island)
-        for _ in range(SWEEPS):
-            sweep(colliders, bodies, movers, points, islands, island, substep, 0)
+        sweeps = int(0)
+        change = T(0.0)
+        while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(HARD) * substep.k):
+            change = sweep(colliders, bodies, movers, points, islands, island, substep, 0)
+            sweeps += 1
         move(movers, islands, island, substep.k)
         sweep(colliders, bodies, movers, points, islands, island, substep, 1)
         for place in range(island.first_point, island.end_point):
             point = islands.points[place]
             points.world[point] = points.world[point] + points.z[point]
             points.turn_world[point] = points.turn_world[point] + points.turn[point]
+            if points.z[point][0] > T(GROWS) * points.begun[point]:
+                first = mover_of(colliders, bodies, points.first[point])
+                second = mover_of(colliders, bodies, points.second[point])
+                leave_impact_out(movers, points, point, first, second, substep.k)
+        for place in range(island.first_mover, island.end_mover):
+            end_rows(movers, island.env, islands.movers[place])
 
     @wp.func
     def note_pushed(colliders: Colliders, bodies: Bodies, movers: Movers, env: int, collider: int):

@@ -285,7 +285,7 @@ class ContactIslands:
         turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
         for name in ("n", "z", "warm", "world", "carried", "normal", "across", *turning):
             setattr(points, name, layout.zeros(room, types.V))
-        for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection"):
+        for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection", "begun"):
             setattr(points, name, layout.zeros(room, types.T))
         points.term = layout.zeros(room + 1, int)
         points.J = layout.zeros(2 * layout.most_dofs * room, types.V)

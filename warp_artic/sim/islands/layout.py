@@ -199,11 +199,11 @@ class IslandLayout:
         movers.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
         movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
         movers.dof_count, movers.inverse_count = sum(dofs), sum(squares)
-        for name in ("start", "free", "v", "path", "projected", "mobility"):
+        for name in ("start", "free", "v", "before", "path", "projected", "mobility"):
             setattr(movers, name, self.zeros(count * sum(dofs), T))
         movers.inverse = self.zeros(count * sum(squares), T)
         movers.jacobian = self.zeros(count * jacobian_count, T)
-        for name, kind in (("rest", T), ("failed", T), ("is_pushed", int), ("bearing_count", int)):
+        for name, kind in (("rest", T), ("failed", T), ("is_pushed", int), ("is_hit", int), ("bearing_count", int)):
             setattr(movers, name, self.zeros(count * len(trees), kind))
         return movers
 
@@ -223,7 +223,7 @@ class IslandLayout:
         movers.is_drive = self.upload(drives or [0], int)
         movers.yielding = self.zeros(count * movers.inverse_count * any(drives), T)
         bounds = "least", "most", "impulse_lower", "impulse_upper", "compliance"
-        for name in (*bounds, "speed", "G", "impulse", "borne"):
+        for name in (*bounds, "speed", "G", "impulse", "begun", "borne"):
             setattr(movers, name, self.zeros(count * len(flat), T))
         for name in ("holds", "bearing"):
             setattr(movers, name, self.zeros(count * len(flat), int))
