@@ -120,7 +120,7 @@ def island_types(precision: str) -> SimpleNamespace:
         inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
         mobility: wp.array(dtype=T)  # of each dof that of M^-1 on its diagonal, as if constraints held nothing
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
-        # What holds single joints (`constraints.bounded_rows`), of one mover after the other.
+        # What holds but gives way (`constraints.bounded_rows`), of one mover after the other.
         row_first: wp.array(dtype=int)  # of a mover, and one more than the last one's
         row_term: wp.array(dtype=int)  # first term of a row, and one more than the last one's
         term_dof: wp.array(dtype=int)  # among the dofs of its mover
@@ -134,9 +134,10 @@ def island_types(precision: str) -> SimpleNamespace:
         impulse_upper: wp.array(dtype=T)
         compliance: wp.array(dtype=T)  # C
         J: wp.array(dtype=T)  # of a term
-        Y: wp.array(dtype=T)  # M^-1 J^T of each dof
+        P: wp.array(dtype=T)  # likewise
+        Y: wp.array(dtype=T)  # M^-1 P of each dof
         speed: wp.array(dtype=T)  # of a row: J v before the step
-        G: wp.array(dtype=T)  # J M^-1 J^T
+        G: wp.array(dtype=T)  # J M^-1 P
         impulse: wp.array(dtype=T)  # z in a substep
         begun: wp.array(dtype=T)  # z that a substep begins with
         borne: wp.array(dtype=T)  # z in those before

@@ -1,11 +1,11 @@
-"""Friction and limits of single joints in an island (`constraints.bounded_rows`), solved beside its points.
+"""Friction, limits and what else gives way in an island (`constraints.bounded_rows`), solved beside its points.
 
 The step that follows has these rows too, so that impulses of contacts have to take them into account. With s, the
 impulse of a row so far beside that of a step without contacts,
     least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,
     least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise.
 Motion without contacts keeps these bounds with s = 0 (`take_rows`). A drive, with one bound, keeps to that motion
-in each part of the step. As of points, Y = M^-1 J^T and G = J Y (`responses`).
+in each part of the step. Y = M^-1 P and G = J Y, with the P of `constraints.rows`.
 """
 
 from functools import cache
@@ -60,7 +60,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
             total = T(0.0)
             for term in range(movers.row_term[row], movers.row_term[row + 1]):
                 entry = inverse + dof * dofs + movers.term_dof[term]
-                total += movers.inverse[entry] * movers.J[own_terms + term]
+                total += movers.inverse[entry] * movers.P[own_terms + term]
             movers.Y[first_Y + dof] = total
         G = T(0.0)
         for term in range(movers.row_term[row], movers.row_term[row + 1]):

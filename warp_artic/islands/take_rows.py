@@ -29,15 +29,23 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
 
     @wp.func
     def write_bounds(movers: Movers, env: int, mover: int, row: int, least: T, most: T, impulse: T, compliance: T):
-        """Write bounds beside what a row bears without contacts: friction that slides all it can, a spring by its
-        law."""
+        """Write bounds beside what a row bears without contacts: friction that slides all it can, a spring or drive by
+        its law."""
         k = env * movers.row_count + row
         free = row_rate(movers, env, mover, row, movers.free)
         impulse_lower = -impulse
         impulse_upper = impulse
-        lower = least
-        upper = most
-        if wp.isfinite(impulse):
+        lower = wp.min(least, free)
+        upper = wp.max(most, free)
+        if wp.isfinite(impulse) and compliance > T(0.0):
+            z = wp.clamp((least - free) / compliance, -impulse, impulse)
+            impulse_lower -= z
+            impulse_upper -= z
+            lower = least - compliance * z
+            upper = lower
+        elif wp.isfinite(impulse):
+            lower = least
+            upper = most
             if wp.abs(free) > T(SLIDES) * impulse * movers.G[k]:
                 impulse_lower += wp.sign(free) * impulse
                 impulse_upper += wp.sign(free) * impulse
@@ -46,8 +54,6 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
                 impulse_lower = (free - least) / compliance
             elif free > most:
                 impulse_upper = (free - most) / compliance
-            lower = wp.min(least, free)
-            upper = wp.max(most, free)
         movers.compliance[k] = compliance
         movers.impulse_lower[k] = impulse_lower
         movers.impulse_upper[k] = impulse_upper
@@ -58,6 +64,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
     def take_rows(
         bounds: Rows,
         gradients: Rows,
+        pushes: Rows,
         yielding: Rows,
         drives: Rows,
         forces: Rows,
@@ -76,6 +83,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         for row in range(start, movers.row_first[number + 1]):
             for term in range(movers.row_term[row], movers.row_term[row + 1]):
                 movers.J[env * movers.term_count + term] = gradients[term - first, column]
+                movers.P[env * movers.term_count + term] = pushes[term - first, column]
             k = env * movers.row_count + row
             movers.speed[k] = row_rate(movers, env, number, row, movers.start)
             movers.holds[k] = 0

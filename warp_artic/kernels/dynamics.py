@@ -105,11 +105,32 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         held: Array,
         yielding: Array,
         drives: Array,
+        rows: wp.array(dtype=int),
+        bounds: Array,
+        gradients: Array,
+        pushes: Array,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
-            hold_solutions(model, state, control, work, free, held, yielding, drives, column, slot, has_middle, h)
+            hold_solutions(
+                model,
+                state,
+                control,
+                work,
+                free,
+                held,
+                yielding,
+                drives,
+                rows,
+                bounds,
+                gradients,
+                pushes,
+                column,
+                slot,
+                has_middle,
+                h,
+            )
 
     @wp.kernel(**OPTIONS)
     def bounds(
@@ -122,12 +143,13 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         rows: wp.array(dtype=int),
         bounds: Array,
         gradients: Array,
+        pushes: Array,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             load_state(model, state, work, column, slot)
-            measure_bounds(model, work, rows, bounds, gradients, column, slot, h)
+            measure_bounds(model, work, rows, bounds, gradients, pushes, column, slot, h)
 
     @wp.kernel(**OPTIONS)
     def mass_matrix(

@@ -5,7 +5,8 @@ of the rows that are equalities without a bound on their impulse, with their com
 rods, tendons and springs that act both ways. One row after another, with A = M^-1 at first:
     y = A P,   x = J A,   A -= y x / (J y + C)
 A row that depends on those before it has nothing left of what it was, and is left out, as a step does
-(`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way.
+(`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way. Those of
+links are written as `constraints.bounded_rows` says, as if v+ acted in all of the step.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
 stiff drive answers within the step. One with a maximum force may give way: M_c^-1 without those is written too, and
@@ -15,7 +16,7 @@ of each, for those that find out whether it does (`islands.limited_drives`).
 
 import warp as wp
 
-from warp_artic.constraints.bounded_rows import DRIVE_SIZE
+from warp_artic.constraints.bounded_rows import DRIVE_SIZE, write_bounds
 from warp_artic.constraints.dispatch import measure_row, set_held_gradient, set_held_law
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out
 from warp_artic.constraints.drive_envelope import braking_bound
@@ -28,6 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     div,
     is_finite,
     mul,
+    neg,
     real,
     sub,
     where_positive,
@@ -52,6 +54,10 @@ def hold_solutions(
     held: Array,
     yielding: Array,
     drives: Array,
+    rows: wp.array(dtype=int),
+    bounds: Array,
+    gradients: Array,
+    pushes: Array,
     block: int,
     worker: int,
     has_middle: int,
@@ -59,7 +65,8 @@ def hold_solutions(
 ):
     """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`.
 
-    Without drives that have a maximum force it is that in `yielding`; their laws are in `drives`.
+    Without drives that have a maximum force it is that in `yielding`; their laws are in `drives`. Of `rows` that may
+    hold, J is written to `gradients`, and P to `pushes`.
     """
     clear_efforts(model, work, worker, real(0.0, h))
     for dof in range(model.dof_count):
@@ -79,6 +86,13 @@ def hold_solutions(
             holds = is_held(work, row, worker)
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
+    begin_bounds(model, work, worker, has_middle, h)
+    place = int(0)
+    for number in range(rows.shape[0]):
+        if may_hold(model, rows[number]):
+            measure_held_bounds(model, work, rows[number], number, place, bounds, gradients, pushes, block, worker, h)
+        place += model.row_terms[rows[number]]
+    set_position_weight(state, work, block, worker, has_middle)
     if model.driven == 1:
         hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
 
@@ -97,6 +111,44 @@ def set_held_row(model: ModelArrays, work: WorkArrays, row: int, block: int, wor
             prepare_response(model, work, row, worker)
             work.row_delassus[row, worker] = row_response(model, work, row, worker)
         set_held_law(model, work, row, block, worker, h)
+
+
+@wp.func
+def begin_bounds(model: ModelArrays, work: WorkArrays, worker: int, has_middle: int, h: Real):
+    """Have laws say what they want of velocities in all of a step."""
+    ahead = real(0.5 * float(has_middle), h) * h
+    work.position_weight[0, worker] = real(1.0, h)
+    work.since_placed[0, worker] = neg(ahead)
+    for dof in range(model.dof_count):
+        work.shift[dof, worker] = neg(ahead * work.v[dof, worker])
+
+
+@wp.func
+def measure_held_bounds(
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    number: int,
+    place: int,
+    bounds: Array,
+    gradients: Array,
+    pushes: Array,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Write numbers, J and P of a row that may hold; one that does has no bounds."""
+    set_held_row(model, work, row, block, worker, h)
+    holds = is_held(work, row, worker)
+    infinite = real(1.0, h) / real(0.0, h)
+    least = where_positive(holds, neg(infinite), work.velocity_bounds[2 * row, worker])
+    most = where_positive(holds, infinite, work.velocity_bounds[2 * row + 1, worker])
+    force = work.impulse_bounds[2 * row, worker] / h
+    write_bounds(bounds, number, block, least, most, force, work.compliance[row, worker])
+    first = model.row_term[row]
+    for term in range(model.row_terms[row]):
+        gradients[place + term, block] = work.J[first + term, worker]
+        pushes[place + term, block] = work.P[first + term, worker]
 
 
 @wp.func

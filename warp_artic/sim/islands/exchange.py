@@ -165,17 +165,16 @@ class Exchange:
             group, found = part.group, part.tables
             size, control = group.tree.dof_count, group.arrays.control
             self._take_velocities(part, layout.movers.start, self._ahead)
+            of_rows = found["rows"], *(found[name].numbers for name in ("bounds", "gradients", "pushes"))
             if part.has_rows:
-                arrays = found["bounds"].numbers, found["gradients"].numbers
-                launches.dynamics(group, "bounds", None, self._h, found["rows"], *arrays)
+                launches.dynamics(group, "bounds", None, self._h, *of_rows)
             if self._ahead:
                 self._give_path(part, launches)
             free, held, yielding, drives = (found[name].numbers for name in ("free", "held", "yielding", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
             if held is not free:
-                launches.dynamics(
-                    group, "held_solutions", control, self._has_middle, self._h, free, held, yielding, drives
-                )
+                arrays = free, held, yielding, drives, *of_rows
+                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, *arrays)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
         if self._ahead:
@@ -197,7 +196,7 @@ class Exchange:
             inputs += [layout.bodies, layout.movers]
             self._launch(self._of_trees.take_trees, part.mover_columns, inputs)
             if part.has_rows:
-                names = "bounds", "gradients", "yielding", "drives", "drive_forces"
+                names = "bounds", "gradients", "pushes", "yielding", "drives", "drive_forces"
                 inputs = [part.tables[name].scalars for name in names]
                 inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
                 self._launch(self._take_rows, part.mover_columns, inputs)

@@ -228,7 +228,7 @@ class IslandLayout:
         for name in ("holds", "bearing"):
             setattr(movers, name, self.zeros(count * len(flat), int))
         movers.Y = self.zeros(count * movers.Y_count, T)
-        movers.J = self.zeros(count * movers.term_count, T)
+        movers.J, movers.P = (self.zeros(count * movers.term_count, T) for _ in range(2))
 
     def _own(self, group: Group, members: Sequence[Member], movers: dict[tuple[int, int], int]) -> GroupPart:
         """What of a group takes part."""
@@ -286,6 +286,7 @@ class IslandLayout:
         size = tree.dof_count
         free = Field.zeros(size * size, columns)
         rows = bounded_rows(tree.rows)
+        terms = sum(len(tree.rows[row].dofs) for row in rows)
         holds = tree.is_driven or any(row.family.traits & HOLDS for row in tree.rows)
         return {
             "movers": self.upload(tree.movers, int),
@@ -297,7 +298,8 @@ class IslandLayout:
             "drive_forces": Field.zeros(0, columns),
             "rows": self.upload(rows, int),
             "bounds": Field.zeros(SIZE * len(rows), columns),
-            "gradients": Field.zeros(sum(len(tree.rows[row].dofs) for row in rows), columns),
+            "gradients": Field.zeros(terms, columns),
+            "pushes": Field.zeros(terms, columns),
             "vectors": Field.zeros(3 * (size + 2 * tree.link_count), columns),
             "jacobian": Field.zeros(6 * tree.link_count * size, columns),
         }
