@@ -10,7 +10,7 @@ from tests import trees
 from tests.busy_mechanisms import tree_of_every_family
 from tests.central_differences import STEP, differences
 from tests.closed_mechanisms import spatial_four_bar
-from warp_artic import Drive, Friction, Limit, Simulation, SolverSettings
+from warp_artic import Drive, Friction, Limit, Simulation, SolverSettings, read_stage
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.link import Link
@@ -242,6 +242,29 @@ def test_values_are_those_of_scalar_steps():
     recording = simulation.record(20, every=10)
     assert_same(simulation, tangent.values.joint_position[:, 0], recording.joint_position[:, 0])
     assert_same(simulation, tangent.values.joint_velocity[:, 0], recording.joint_velocity[:, 0])
+
+
+@pytest.mark.parametrize("solver", ["pgs", "tgs"])
+@pytest.mark.parametrize("name", ["differential", "gears"])
+def test_sweeps_over_mimic_joints_that_hold_but_for_rounding(name, solver):
+    """Which take part in steps as in those of dual numbers; a little change of the start changes as little."""
+    scene = read_stage(f"samples/scenes/{name}.usda")
+    settings = SolverSettings(precision="float64", variant="scalar", solver=solver, integrator="semi_implicit")
+    simulation, sides = (Simulation(scene, environments=count, settings=settings) for count in (1, 2))
+    for one in (simulation, sides):
+        one.step(20)
+    direction = np.random.default_rng(0).normal(size=(1, len(simulation.joint_names)))
+    found = simulation.tangent({"joint_velocity": direction}, 60, every=1)
+    velocity = sides.state.joint_velocity.numpy()
+    sides.state.joint_velocity = velocity + direction.T * [1e-6, -1e-6]
+    for record in range(1, 61):
+        simulation.step()
+        assert_same(simulation, found.values.joint_velocity[record][0], simulation.state.joint_velocity.numpy()[:, 0])
+        if record == 5:
+            sides.step(5)
+            wanted = sides.state.joint_velocity.numpy() @ [0.5e6, -0.5e6]
+            missed = np.abs(found.derivatives.joint_velocity[record][0, 0] - wanted).max()
+            assert missed < 1e-6 * np.abs(wanted).max()
 
 
 def test_single_precision_has_the_same_derivatives():

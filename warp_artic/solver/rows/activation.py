@@ -56,9 +56,10 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     upper = work.velocity_bounds[2 * row + 1, worker]
     outside = maximum(lower - y, y - upper)
     turns = row >= model.turn_row and row < model.turn_row + model.turn_rows
-    if turns or model.is_dual == 1:
+    if turns or model.is_dual == 1 or model.innovations_only == 0:
         # An equality that holds already has an impulse whose value is zero, and whose derivatives are not. Of turning
-        # friction the row across the rolling holds but for rounding: it takes part always.
+        # friction the row across the rolling holds but for rounding: it takes part always. So it is with sweeps, of
+        # which a row that joins late, because it held but for rounding, makes twice as many.
         holds = where_positive(maximum(upper - lower, absolute(outside)), real(0.0, y), real(1.0, y))
         outside = maximum(outside, holds)
     active = work.active[row, worker]
