@@ -15,7 +15,8 @@ from warp_artic.sim.derivatives.taped_twin import Tape
 from warp_artic.sim.derivatives.taped_walk import TapedWalk
 
 SETTINGS = SolverSettings(precision="float64")
-FOUR_BAR = Path(__file__).parents[2] / "samples" / "scenes" / "four_bar.usda"
+SCENES = Path(__file__).parents[2] / "samples" / "scenes"
+FOUR_BAR = SCENES / "four_bar.usda"
 
 
 def driven() -> Simulation:
@@ -238,6 +239,18 @@ def missed(
 def test_closed_loops_backward_and_forward(solver):
     """Through rows that hold the gaps of a loop at their ends, of a four-bar linkage."""
     assert missed(read_stage(FOUR_BAR), steps=20, environments=2, solver=solver) < 1e-11
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+@pytest.mark.parametrize(("speed", "dt"), [(60.0, 1 / 240), (30.0, 1 / 60)])
+def test_trees_that_move_violently(monkeypatch, speed, dt, is_full):
+    """What steps have given them of energy, by their errors, is known to those after; on a tape, and without."""
+    monkeypatch.setattr(Tape, "was_full", lambda tape: is_full)
+    tree = trees.with_dofs(trees.chain(3), velocity=speed * np.array([1.0, 0.7, -0.4]), **FAMILIES["drive"])
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", dt=dt))
+    simulation.step(8)
+    assert simulation.run.groups[0].field("energy_gain").scalars.numpy()[0, 0] > 1.0
+    assert missed(trees.scene(tree), steps=12, environments=2, dt=dt) < 1e-12
 
 
 def test_several_mechanisms_share_directions():

@@ -3,12 +3,12 @@
 A mechanism with V velocities has V positions, or one more for each floating root, and V velocities. A step with a
 middle also reads the smooth accelerations a of the step before, in trees with drives their changes a', and in trees
 that move freely those of the changes (`solver.history`), and the inputs (`solver.held_inputs`). Points of contact have
-impulses and velocities of the step before (`constraints.contact_memory`).
+impulses and velocities of the step before (`constraints.contact_memory`), and trees what violent steps have given them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from warp_artic.mechanisms.group import Group
 ACCELERATION, CHANGE = "smooth_acceleration", "acceleration_change"
 INPUTS, INPUT_CHANGE = {"effort_before": "joint_effort", "force_before": "link_external_force"}, "input_change"
 """What steps read of the controls of the step before, and of what these have changed."""
+ENERGY_GAIN = "energy_gain"
+"""What steps of trees that move violently know of the energy that those before have given (`solver.violent_trees`)."""
 CONTACT_MEMORY = ("contact_impulse", "contact_velocity", "contact_bias")
 """What steps read of each point of contact in the step before, but for whether it was an impact."""
 
@@ -50,6 +52,7 @@ def state_fields(group: Group, integrator: str, by: Iterable[str]) -> list[State
     tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
     counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
     counts |= {name: 3 * tree.kinds["contact"] for name in CONTACT_MEMORY}
+    counts[ENERGY_GAIN] = model.guards_trees * len(group.field(ENERGY_GAIN).scalars)
     if tables == 3:
         inputs = {"effort_before": joints, "force_before": 6 * tree.link_count}
         counts |= {name: rows for name, rows in inputs.items() if INPUTS[name] in by}
@@ -69,7 +72,8 @@ class AccelerationChanges:
     """Slopes by the changes a' of smooth accelerations a, which follow from those by a.
 
     Steps of driven islands read both in  v_M = v + h (a / 2 + 3 a' / 8)  alone, the second one where |a'| < |a| / 2
-    (`solver.history.expect_middle`), and write  a'+ = a+ - a.
+    (`solver.history.expect_middle`), and write  a'+ = a+ - a,  but for a'+ = 0 of trees whose velocities are changed
+    because they move violently (`solver.violent_trees`).
     """
 
     group: Group
@@ -85,12 +89,13 @@ class AccelerationChanges:
         driven, looped = (table.numpy()[island][:, None] for table in (model.island_is_driven, model.island_is_looped))
         return cls(group, driven * (1 - looped), driven)
 
-    def slopes(self, by_acceleration: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """A^T lambda by a' before a step, from that by a, and lambda by a' after it, shape (V, columns)."""
+    def slopes(self, by_acceleration: np.ndarray, after: np.ndarray, ends: Sequence[np.ndarray]) -> np.ndarray:
+        """A^T lambda by a' before a step, from that by a, lambda by a' after it, and a+ and a'+, shape (V, columns)."""
         rows, columns = len(self.is_read), slice(self.group.columns.count)
         started, a, change = (
             self.group.state[name].scalars.numpy()[:rows, columns].astype(float)
             for name in ("started", ACCELERATION, CHANGE)
         )
         is_read = self.is_read * (np.abs(change) < 0.5 * np.abs(a))
-        return is_read * 0.75 * started[:1] * (by_acceleration + self.is_written * started[:1] * after)
+        is_written = self.is_written * ((ends[1] != 0.0) | (ends[0] == a))
+        return is_read * 0.75 * started[:1] * (by_acceleration + is_written * started[:1] * after)

@@ -143,7 +143,8 @@ class DualWalk:
             before = back[:, : self._own[place]].T
             *_, accelerations, changes = fields
             if not changes.has_directions:
-                slopes = self._changes[place].slopes(before[accelerations.place], after[changes.place])
+                ends = [twin.values(place, field.name)[: field.rows] for field in (accelerations, changes)]
+                slopes = self._changes[place].slopes(before[accelerations.place], after[changes.place], ends)
                 before = np.concatenate([before, slopes])
             found.append(before)
             others = others + back.reshape(-1, self._run.environments, back.shape[1])[..., self._first :].sum(axis=0)
