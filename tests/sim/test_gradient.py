@@ -253,6 +253,25 @@ def test_trees_that_move_violently(monkeypatch, speed, dt, is_full):
     assert missed(trees.scene(tree), steps=12, environments=2, dt=dt) < 1e-12
 
 
+def test_articulations_with_one_gravity_have_equal_parts_of_its_derivatives():
+    """Forward, backward while joints break, and in matrices, so that those of all rows are that by the gravity."""
+    scene = read_stage(SCENES / "breakable_bridge.usda")
+    assert missed(scene, (*MOTIONS, "gravity", "link_mass"), steps=90, environments=2) < 1e-11
+    simulation = Simulation(scene, settings=SETTINGS)
+    simulation.step(3)
+    P = simulation.linearize(parameters=["gravity"]).P.numpy()[0].reshape(-1, len(scene.articulations), 3)
+    assert len(scene.articulations) > 1
+    roots, sides = P.shape[0] // 2, Simulation(scene, environments=2, settings=SETTINGS)
+    sides.step(3)
+    sides.parameters.gravity = sides.parameters.gravity.numpy() + np.array([0.0, 0.0, 1.0])[:, None] * [1e-4, -1e-4]
+    sides.step()
+    joints = sides.state.joint_velocity.numpy() @ [0.5e4, -0.5e4]
+    bodies = sides.state.root_velocity.numpy().reshape(-1, 2) @ [0.5e4, -0.5e4]
+    wanted = np.concatenate([bodies, joints])
+    np.testing.assert_allclose(P.sum(axis=1)[roots:, 2], wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+    np.testing.assert_array_equal(P[:, 0], P[:, -1])
+
+
 def test_several_mechanisms_share_directions():
     """Unequal ones, with drives, without, floating, and with what looks at accelerations."""
     driven = trees.with_dofs(trees.chain(3), velocity=1.0, **FAMILIES["drive"])

@@ -116,6 +116,11 @@ def seed(run: Run, twin: Twin, one: Quantity, values: np.ndarray) -> None:
             for joints in layout.joints:
                 at = np.searchsorted(layout.own, joints.rows)
                 written[at] = as_positions(joints.matrices(layout.group, position[joints.rows]), written[at])
+        if (layout.share < 1.0).any():
+            own = np.unique(layout.own)
+            written = np.tensordot((own[:, None] == layout.own) * layout.share, written, 1)
+            twin.seed(place, one.name, own, columns, written)
+            continue
         twin.seed(place, one.name, layout.own, columns, written)
 
 
@@ -184,6 +189,8 @@ class Layout:
     """Of the array."""
     own: np.ndarray
     """Of the field, which ascend."""
+    share: np.ndarray
+    """Of each the part that it has in its row of the field: one, or less where articulations have that in common."""
     joints: tuple[Joints, ...]
     """All of the mechanism with several rotations."""
     roots: Roots
@@ -204,4 +211,6 @@ def layouts(run: Run, name: str) -> Iterator[Layout]:
             first = int(mechanism) * run.environments
             columns = slice(first, first + run.environments)
             group = run.groups[place]
-            yield Layout(place, group, columns, own[:, 2], own[:, 1], joints_of(group), roots_of(group))
+            _, which, counts = np.unique(own[:, 1], return_inverse=True, return_counts=True)
+            share = 1.0 / counts[which]
+            yield Layout(place, group, columns, own[:, 2], own[:, 1], share, joints_of(group), roots_of(group))

@@ -183,6 +183,7 @@ class TapedWalk:
             for layout in self._layouts[one.name]:
                 group = self._groups[layout.place]
                 own = group.found[:count, group.first_of[one.name] + layout.own, layout.columns].transpose(0, 2, 1)
+                own = own * layout.share
                 if one.name in self._controls:
                     found[one.name][first : first + count][:, :, layout.rows] += own
                 else:

@@ -1,7 +1,8 @@
 """A direction for each number of a quantity: where the derivatives of fields that are not zero lie in a twin.
 
-They are ones, but of positions of joints with several rotations, and of poses of roots: those are the matrices T of
-`coordinates`, at the present state. Where they lie is found once.
+They are ones, or parts of one where articulations have a number in common, but of positions of joints with several
+rotations, and of poses of roots: those are the matrices T of `coordinates`, at the present state. Where they lie is
+found once.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from warp_artic.sim.run.state import Run
 
 
 @dataclass(frozen=True)
-class Ones:
-    """Derivatives of one."""
+class Shares:
+    """Derivatives that stay as they are."""
 
     at: np.ndarray
-    """Where they lie."""
+    """Where they lie, shape (rows, columns)."""
+    of_rows: np.ndarray
+    """What they are."""
 
-    def values(self, twin: Twin) -> float:
+    def values(self, twin: Twin) -> np.ndarray:
         """What they are."""
-        return 1.0
+        return self.of_rows[:, None]
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def seed_each(run: Run, twin: Twin, by: Sequence[Quantity], first: int = 0) -> i
     return first
 
 
-def _units(run: Run, twin: Twin, one: Quantity, first: int) -> list[tuple[int, Ones | Matrices]]:
+def _units(run: Run, twin: Twin, one: Quantity, first: int) -> list[tuple[int, Shares | Matrices]]:
     """Derivatives of the fields of a quantity, with their groups; `first` is the direction of its first number."""
     found = []
     for layout in places(run, twin, one.name):
@@ -73,12 +76,12 @@ def _units(run: Run, twin: Twin, one: Quantity, first: int) -> list[tuple[int, O
             continue
         at = twin.positions(place, one.name, own[:, None], each, (first + rows)[:, None])
         if one.name != "joint_position":
-            found.append((place, Ones(at)))
+            found.append((place, Shares(at, layout.share)))
             continue
         of_row = np.full(own.max(initial=0) + 1, -1)
         of_row[own] = rows
         alone = ~np.isin(own, [row for joints in layout.joints for row in joints.rows.ravel()])
-        found.append((place, Ones(at[alone])))
+        found.append((place, Shares(at[alone], layout.share[alone])))
         for joints in layout.joints:
             at = _at(twin, place, one.name, joints.rows, each, first + of_row[joints.rows])
             found.append((place, Matrices(at, one.name, layout, joints)))
