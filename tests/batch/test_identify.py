@@ -50,6 +50,20 @@ def test_masses_and_gains_of_an_arm(tmp_path):
     assert Path(ARM).read_bytes() == before
 
 
+def test_components_of_vectors(tmp_path):
+    """By their places in brackets; others of the vector stay."""
+    place = Place("/World/arm/elbow", "physics:centerOfMass", 2)
+    varied, settings = VariedStage(ARM), wa.SolverSettings(precision="float64")
+    (wanted,) = varied.rounded(place, np.array([1.2 * varied.value(place)]))
+    recording = wa.Simulation(varied.scene({place: float(wanted)}), settings=settings).record(120, every=4)
+    (found,) = wa.identify(ARM, recording, str(place), tmp_path / "found.usda").values
+    assert (found.prim, found.attribute) == ("/World/arm/elbow", "physics:centerOfMass[2]")
+    assert found.value == pytest.approx(wanted, rel=1e-6)
+    opened = Usd.Stage.Open(str(tmp_path / "found.usda"))
+    center = opened.GetPrimAtPath(place.prim).GetAttribute(place.attribute).Get()
+    assert list(center) == pytest.approx([varied.value(replace(place, component=k)) for k in range(2)] + [wanted])
+
+
 def test_stiffness_of_tendons():
     """With coupled joints, limits and drives."""
     stage = str(SCENES / "coupled_hand.usda")
@@ -148,5 +162,25 @@ def test_recordings_of_something_else_are_refused():
     recording, _ = recorded(ARM, {}, steps=8)
     with pytest.raises(wa.SettingsError, match="records are not 5 time steps of 0.0041.* s apart"):
         wa.identify(ARM, replace(recording, time=recording.time * np.linspace(1.0, 1.3, 3)), [MASS])
+    for first in (0.5 / 240, -1.0, 1.0 + 0.3 / 240):
+        with pytest.raises(wa.SettingsError, match="recording: begins at .* s, which is no whole number of time steps"):
+            wa.identify(ARM, replace(recording, time=recording.time + first), [MASS])
+    with pytest.raises(wa.SettingsError, match="time does not increase from record to record, or is not finite"):
+        replace(recording, time=np.full(3, np.nan))
     with pytest.raises(wa.SettingsError, match="recording: has other joints than the stage, such as "):
         wa.identify(HAND, recording, ["/World/hand//*.physics:mass"])
+
+
+def test_parameters_of_a_wrong_kind():
+    """Are named, also where they change no motion but by rounding."""
+    recording, _ = recorded(ARM, {}, steps=8)
+    for wrong in (None, 5):
+        with pytest.raises(wa.SettingsError, match=f"parameters: {wrong} is no list of names"):
+            wa.identify(ARM, recording, wrong)
+    with pytest.raises(wa.StageError, match="elbow.physics:centerOfMass: is a vector of 3; component must be 0 to 2"):
+        wa.identify(ARM, recording, "/World/arm/elbow.physics:centerOfMass")
+    excavator = str(SCENES / "excavator.usda")  # whose swing stays where it is
+    recording, _ = recorded(excavator, {}, steps=60)
+    stiffness = ["/World/excavator/boom_joint", "/World/excavator/swing"]
+    with pytest.raises(wa.SolveError, match="excavator/swing.*: the recorded motion does not depend on it"):
+        wa.identify(excavator, recording, [f"{prim}.drive:angular:physics:stiffness" for prim in stiffness])

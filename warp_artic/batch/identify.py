@@ -12,6 +12,7 @@ sum of squares over how many more differences than values there are, as of indep
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -20,6 +21,7 @@ import numpy as np
 
 from warp_artic.errors import SettingsError, SolveError, StageError, did_you_mean
 from warp_artic.sim.change.numbers import SceneNumbers
+from warp_artic.sim.derivatives.quantities import named
 from warp_artic.sim.derivatives.tangent import Tangent, tangent_of_numbers
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.revise import same_over_time, same_structure
@@ -38,6 +40,8 @@ PROBE = 0.05
 """Share of a value by which it is changed to see what the stage makes of it."""
 DISTINCT = 1e-9
 """Least singular value of J with columns of length one, at which values can be told apart."""
+LEAST_SHARE = 1e-12
+"""Of the largest motion, what positions have to change by where a value doubles; less is rounding."""
 CONFIDENCE = 0.95
 FOLLOWED = ("drive_position_target", "drive_velocity_target")
 
@@ -48,6 +52,7 @@ class IdentifiedValue:
 
     prim: str
     attribute: str
+    """With the component of a vector, such as "physics:centerOfMass[2]"."""
     authored: float
     value: float
     deviation: float
@@ -91,8 +96,9 @@ def identify(
         stage: A file, which stays as it is.
         recording: What was recorded, or an .npz file with it; records at whole multiples of the time step.
         parameters: Prims and an attribute each, such as "/World/arm/elbow.drive:angular:physics:stiffness", with a path
-            or a path expression of OpenUSD for several prims. Each prim has a value of its own, which begins as it is
-            authored and may not be 0.
+            or a path expression of OpenUSD for several prims; of a vector one component, as of
+            "/World/arm/elbow.physics:centerOfMass[2]". Each prim has a value of its own, which begins as it is authored
+            and may not be 0.
         output: A layer over the stage to write the values to (.usd, .usda or .usdc).
         environment: Of the recording.
         dialects: Schema families that come first, as of `read_stage`.
@@ -119,8 +125,8 @@ def _told(places, start, values, covariance, residuals, rounds) -> Identificatio
     deviations = np.sqrt(np.diag(covariance))
     reach = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2.0) * deviations
     found = tuple(
-        IdentifiedValue(place.prim, place.attribute, *map(float, (old, new, deviation, new - own, new + own)))
-        for place, old, new, deviation, own in zip(places, start, values, deviations, reach)
+        IdentifiedValue(place.prim, str(place)[len(place.prim) + 1 :], *map(float, numbers))
+        for place, *numbers in zip(places, start, values, deviations, values - reach, values + reach)
     )
     return Identification(found, covariance, residuals[1], residuals[0], rounds)
 
@@ -128,10 +134,11 @@ def _told(places, start, values, covariance, residuals, rounds) -> Identificatio
 def _places(stage: VariedStage, parameters: str | Sequence[str]) -> tuple[Place, ...]:
     """The attributes of prims that are meant, each once."""
     found: dict[Place, None] = {}
-    for text in (parameters,) if isinstance(parameters, str) else parameters:
+    for text in named("parameters", parameters):
         if not isinstance(text, str):
             raise SettingsError(f"parameters: {text!r} is no prim and attribute, such as /World/arm/elbow.physics:mass")
         prims, dot, attribute = text.rpartition(".")
+        attribute, component = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", attribute, re.DOTALL).groups()
         if not dot or not prims or not attribute:
             raise SettingsError(f"{text}: is no prim and attribute, such as /World/arm/elbow.physics:mass")
         matched = stage.matching(prims)
@@ -139,7 +146,7 @@ def _places(stage: VariedStage, parameters: str | Sequence[str]) -> tuple[Place,
         if not having:
             known = {name for prim in matched for name in stage.attributes_of(prim)}
             raise StageError(f"{matched[0]}: has no attribute {attribute!r}{did_you_mean(attribute, known)}")
-        found |= dict.fromkeys(Place(prim, attribute) for prim in having)
+        found |= dict.fromkeys(Place(prim, attribute, None if component is None else int(component)) for prim in having)
     if not found:
         raise SettingsError("parameters: none are given")
     for place in found:
@@ -157,7 +164,8 @@ class _Problem:
         scene = stage.scene({})
         self._simulation = Simulation(scene, settings=SolverSettings(precision="float64"))
         self._numbers = SceneNumbers(self._simulation.run)
-        self._steps, self._every = _steps(recording, self._simulation.dt)
+        self._written = np.zeros(len(self._numbers.authored), bool)
+        self._steps, self._every, self._begun = _steps(recording, self._simulation.dt)
         last = recording.environment_count - 1
         if not isinstance(environment, (int, np.integer)) or not 0 <= environment <= last:
             raise SettingsError(f"environment: {environment!r} is not an integer from 0 to {last}")
@@ -184,15 +192,21 @@ class _Problem:
         """How many differences there are, without those of the start, which is given."""
         return self._target[1:].size
 
+    @property
+    def motion(self) -> float:
+        """The root of the sum of squares of what positions move from the start."""
+        return float(np.linalg.norm(self._target[1:] - self._target[0]))
+
     def rounded(self, values: np.ndarray) -> np.ndarray:
         """Values as their attributes keep them."""
         return np.array([self._stage.rounded(place, np.array([one]))[0] for place, one in zip(self.places, values)])
 
     def differences(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is recorded less what is simulated, and the derivatives of the latter by shares of the values."""
-        numbers = self._read(values)
         slopes = np.stack([self._slope(values, k) for k in range(len(values))])
-        moved = np.flatnonzero(np.any(slopes != 0.0, axis=0) | (numbers != self._numbers.authored))
+        numbers = self._read(values, 0)
+        self._written |= np.any(slopes != 0.0, axis=0) | (numbers != self._numbers.authored)
+        moved = np.flatnonzero(self._written)
         self._numbers.write(moved, numbers[moved, None])
         tangent = self._tangent(slopes)
         position = tangent.values.joint_position[1:, 0, self._compared]
@@ -215,22 +229,21 @@ class _Problem:
             start["root_pose"] = recording.link_pose[0, environment, own].astype(float)
             start["root_velocity"] = recording.link_velocity[0, environment, own].astype(float)
         simulation.set_state(**start)
-        begun = round(float(recording.time[0]) / simulation.dt)
-        if begun > 0:
+        if self._begun > 0:
             # Steps that go on know accelerations, which those from the start tell; a first step moves rows otherwise.
             simulation.step(2)
             known = simulation.snapshot("history")
             simulation.set_state(**start)
             simulation.apply(known)
-            go_to(simulation.run, begun)
+            go_to(simulation.run, self._begun)
 
-    def _read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of steps with some values."""
+    def _read(self, values: np.ndarray, blamed: int) -> np.ndarray:
+        """The numbers of steps with some values; what cannot be is said of one of them."""
         scene = self._stage.scene(dict(zip(self.places, map(float, values))))
         if not same_structure(self._simulation.run, scene):
-            raise SolveError(f"{self.places[0]}: with other values of the parameters there are other joints or limits")
+            raise SolveError(f"{self.places[blamed]}: with other values there are other joints or limits")
         if not same_over_time(self._simulation.run.scene, scene):
-            raise StageError(f"{self.places[0]}: parameters change what follows time samples, which stays as it is")
+            raise StageError(f"{self.places[blamed]}: changes what follows time samples, which stays as it is")
         return self._numbers.of(scene)
 
     def _slope(self, values: np.ndarray, k: int) -> np.ndarray:
@@ -240,7 +253,7 @@ class _Problem:
             changed = values.copy()
             changed[k] *= 1.0 + step
             changed = self.rounded(changed)
-            sides.append((self._read(changed), changed[k]))
+            sides.append((self._read(changed, k), changed[k]))
         (above, high), (below, low) = sides
         with np.errstate(invalid="ignore"):
             slope = np.where(above == below, 0.0, (above - below) / (high - low) * values[k])
@@ -254,22 +267,26 @@ class _Problem:
             for place in part.first + np.flatnonzero(slopes[:, part.first : part.end].any(axis=0)):
                 row, mechanism = divmod(int(place) - part.first, part.mechanisms)
                 if part.name not in run.groups[part.group].parameters and part.name not in FOLLOWED:
-                    raise StageError(
-                        f"{self.places[0]}: parameters change {part.name}, which is given by the recording"
-                    )
+                    blamed = self.places[int(np.abs(slopes[:, place]).argmax())]
+                    raise StageError(f"{blamed}: changes {part.name}, which is given by the recording")
                 numbers[part.group, part.name, row, mechanism] = slopes[:, place]
         return tangent_of_numbers(run, numbers, self._steps, self._every)
 
 
-def _steps(recording: Recording, dt: float) -> tuple[int, int]:
-    """Time steps of a recording, and from one record to the next."""
+def _steps(recording: Recording, dt: float) -> tuple[int, int, int]:
+    """Time steps of a recording, from one record to the next, and until the first one."""
     if len(recording.time) < 2:
         raise SettingsError("recording: has fewer than two records")
     every = np.diff(recording.time) / dt
     count = max(int(np.rint(every[0])), 1)
     if np.abs(every - count).max() > 1e-3:
         raise SettingsError(f"recording: records are not {count} time steps of {dt:g} s apart")
-    return count * len(every), count
+    begun = float(recording.time[0]) / dt
+    if begun < -1e-2 or abs(begun - round(begun)) > 1e-2:
+        raise SettingsError(
+            f"recording: begins at {recording.time[0]:g} s, which is no whole number of time steps of {dt:g} s after 0"
+        )
+    return count * len(every), count, round(begun)
 
 
 def _solved(problem: _Problem, start: np.ndarray):
@@ -304,7 +321,7 @@ def _solved(problem: _Problem, start: np.ndarray):
 def _refuse_alike(problem: _Problem, J: np.ndarray) -> None:
     """Values that the recording does not tell apart, or says nothing about."""
     lengths = np.linalg.norm(J, axis=0)
-    if not lengths.all():
+    if lengths.min() <= LEAST_SHARE * problem.motion:
         place = problem.places[int(np.argmin(lengths))]
         raise SolveError(f"{place}: the recorded motion does not depend on it")
     _, sizes, directions = np.linalg.svd(J / lengths, full_matrices=False)

@@ -398,8 +398,8 @@ def _check_shapes(recording: Recording, names: Sequence[str]) -> None:
     """Refuse quantities of these names whose shapes do not agree with the time and the names."""
     if recording.time.ndim != 1 or recording.time.size == 0:
         raise SettingsError(f"recording: time has shape {recording.time.shape}; one entry for each record is needed")
-    if (recording.time[1:] <= recording.time[:-1]).any():
-        raise SettingsError("recording: time does not increase from record to record")
+    if not np.isfinite(recording.time).all() or (recording.time[1:] <= recording.time[:-1]).any():
+        raise SettingsError("recording: time does not increase from record to record, or is not finite")
     if recording.joint_position.ndim != 3:
         raise SettingsError(
             f"recording: joint_position has shape {recording.joint_position.shape}; "
