@@ -13,6 +13,7 @@ from tests.oracles import rigid
 from tests.simulations import simulate, simulate_exactly
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
+from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
@@ -88,8 +89,11 @@ def test_an_arm_is_moved_and_thrown_nowhere(solver, ends):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_limits_hold(solver):
-    """The way goes round a limit that the shortest one would pass; one that is passed already is not passed further."""
+    """The way goes round a limit that the shortest one would pass, on a joint with friction and a largest velocity."""
     tree = limited(tied(arm(), 0.0, 1.2), 3, -1.0, 1.0)
+    tree = trees.with_dofs(
+        tree, friction=[Friction(static_effort=0.3, dynamic_effort=0.2)] * 4, velocity_limit=[9.0] * 4
+    )
     simulation = simulate_exactly(tree, solver=solver)
     simulation.step()
     assert 1.15 < simulation.state.distance_length.numpy()[0, 0] < 1.2001

@@ -37,7 +37,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, MOVES_DOFS_ALIKE, ON_ONE_DOF, has_trait
 from warp_artic.model.islands import island_dof
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
@@ -135,6 +135,9 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, o
         active = zero
         least = zero
         most = zero
+        if has_trait(model, row, ON_ONE_DOF):
+            # All rows on one dof have the response of the first of them, active or not.
+            set_unit_jacobian(model, work, row, worker, one)
         if model.island_has_distances[model.row_island[row]] == 0:
             active = zero
         elif row >= model.distance_row and row < model.distance_row + model.distance_rows:
@@ -151,10 +154,7 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, o
             hard = where_positive(model.mimic_natural_frequency[mimic, block], zero, one)
             active = hard * model.mimic_enabled[mimic, block]
         elif row >= model.stop_row:
-            if row < model.row_count - model.rotation_rows:
-                set_unit_jacobian(model, work, row, worker, one)
-            else:
-                linearize_limit(model, work, row, block, worker)
+            linearize_limit(model, work, row, block, worker)
             least, most = limit_range(model, work, row, block, worker)
             active = one
         work.active[row, worker] = active
