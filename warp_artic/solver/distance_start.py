@@ -67,9 +67,12 @@ def reach_distances(
     plan: StepPlan,
     solver: wp.Function,
 ):
-    """Move the positions of islands that start with a hard distance beyond an end, those of the state too."""
+    """Move the positions of islands that start with a hard distance beyond an end, and those of the state.
+
+    Environments that have failed stay as they are.
+    """
     one = real(1.0, h)
-    starts = one - state.started[0, block]
+    starts = where_positive(state.failure[0, block], one - one, one - state.started[0, block])
     ways = int(0)
     while ways < WAYS and is_beyond(model, work, block, worker, starts):
         clear_efforts(model, work, worker, one - one)
