@@ -94,6 +94,7 @@ def island_types(precision: str) -> SimpleNamespace:
         moment: wp.array(dtype=V)  # about the centre of mass [N m]
         # Ways in the step by which contacts are looked for too (`paths`).
         looks: wp.array(dtype=int)  # of an environment: how many
+        is_looked_at: wp.array(dtype=int)  # of a body: 1 where its ways are what they are for
         path_linear: wp.array2d(dtype=V)  # mean velocity of the centre of mass, by way and body [m/s]
         path_angular: wp.array2d(dtype=V)  # [rad/s]
         radius: wp.array(dtype=T)  # of a body: how far its colliders reach from its link frame [m]

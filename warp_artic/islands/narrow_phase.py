@@ -36,7 +36,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     T, V, M = types.T, types.V, types.M
     ways = way_functions(precision)
     velocity_along, end_of_way, half_of_way = ways.velocity, ways.end, ways.half
-    is_known_well = ways.is_known_well
+    ways_of_pair = ways.of_pair
     Colliders, Solids, Bodies, Points = types.Colliders, types.Solids, types.Bodies, types.Points
 
     @wp.func
@@ -194,10 +194,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         for way in range(1, 1 + MOST_LOOKS):
             for place in range(count):
                 places[7 * (FOUND * way + place) + 6, pair] = T(UNUSED)
-        ways = bodies.looks[env]
-        if not (is_known_well(bodies, colliders, i) and is_known_well(bodies, colliders, j)):
-            ways = 0
-        for way in range(1 + ways):
+        for way in range(1 + ways_of_pair(bodies, colliders, env, i, j)):
             x_0 = solids.place[first]
             x_1 = solids.place[second]
             R_0 = solids.axes[first]

@@ -19,13 +19,13 @@ MOST_LOOKS = 3
 """Ways by which contacts are looked for beside that of the velocities before a step, at most."""
 OVERLAPS = wp.constant(0.02)
 """Part of the half thickness of a collider by which it may overlap at the end of a way without being looked at."""
-TURN = wp.constant(0.02)
+TURN = wp.constant(0.05)
 """Way of what is farthest from the centre of a body that turns, in parts of its distance [rad]."""
 
 
 @cache
 def way_functions(precision: str) -> SimpleNamespace:
-    """The functions `velocity`, of a point by a way, `end` and `half`, of the way itself, and `is_known_well`."""
+    """The functions `velocity`, of a point by a way, `end` and `half`, of the way itself, and `of_pair`."""
     types = island_types(precision)
     T, V, M, Colliders, Bodies = types.T, types.V, types.M, types.Colliders, types.Bodies
 
@@ -83,7 +83,21 @@ def way_functions(precision: str) -> SimpleNamespace:
         body = colliders.body[i]
         return body < 0 or bodies.jacobian[wp.max(body, 0)] < 0
 
-    return SimpleNamespace(velocity=velocity_along, end=end_of_way, half=half_of_way, is_known_well=is_known_well)
+    @wp.func
+    def is_looked_at(bodies: Bodies, colliders: Colliders, env: int, i: int):
+        """Whether a collider is on a body whose ways are looked at."""
+        body = colliders.body[i]
+        return body >= 0 and bodies.is_looked_at[env * bodies.count + wp.max(body, 0)] == 1
+
+    @wp.func
+    def ways_of_pair(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int):
+        """At the ends of how many ways two colliders are looked at."""
+        are_known = is_known_well(bodies, colliders, i) and is_known_well(bodies, colliders, j)
+        if are_known and (is_looked_at(bodies, colliders, env, i) or is_looked_at(bodies, colliders, env, j)):
+            return bodies.looks[env]
+        return int(0)
+
+    return SimpleNamespace(velocity=velocity_along, end=end_of_way, half=half_of_way, of_pair=ways_of_pair)
 
 
 @cache
@@ -134,5 +148,6 @@ def path_kernel(precision: str) -> wp.Kernel:
         turns = wp.length(angular) * h > T(TURN) and bodies.turns[body] == 1 and look == 0
         if mover >= 0 and bodies.jacobian[body] < 0 and (other * h > bodies.slack[body] or turns):
             bodies.looks[env] = look + 1
+            bodies.is_looked_at[b] = 1
 
     return take_paths

@@ -77,7 +77,7 @@ class ContactIslands:
         exchange.take_links()
         exchange.place_moved(step)
         exchange.take_motion(launches, tables)
-        self.layout.bodies.looks.zero_()
+        exchange.begin()
         self._solve(self._find_points())
         self._look_again()
         exchange.give_forces()

@@ -108,6 +108,11 @@ class Exchange:
         for field, given in self._given:
             wp.copy(field, given)
 
+    def begin(self) -> None:
+        """Look at no ways of bodies in the step as yet."""
+        self._layout.bodies.looks.zero_()
+        self._layout.bodies.is_looked_at.zero_()
+
     def begin_again(self) -> None:
         """Have nothing push links yet, and all else be as it was before impulses were found."""
         self._layout.bodies.force.zero_()

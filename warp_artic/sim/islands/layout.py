@@ -168,7 +168,7 @@ class IslandLayout:
             setattr(bodies, name, self.zeros(count, types.V))
         for name in ("path_linear", "path_angular"):
             setattr(bodies, name, wp.zeros((MOST_LOOKS, max(count, 1)), dtype=types.V, device=self.device))
-        bodies.looks = self.zeros(self.environments, int)
+        bodies.looks, bodies.is_looked_at = self.zeros(self.environments, int), self.zeros(count, int)
         radius, slack, turns = self._sizes_of_bodies(bodies.count)
         bodies.radius, bodies.slack = self.upload(radius, types.T), self.upload(slack, types.T)
         bodies.turns = self.upload(turns, int)
