@@ -1,10 +1,11 @@
-"""How bodies move in a step as contacts leave it, and whether they may come to touch what was not looked for.
+"""How bodies move in a step once contacts act, and whether that leads to contacts that were not looked for.
 
-Contacts are looked for by the velocities before a step, where bodies are then. What is hit in it moves elsewhere: where
-the way of a body in the step differs from all those by which contacts were looked for, by more than they look at anyway
-or by more than OVERLAPS, or turns by more than TURN, they are looked for by that way and at its end too. Where there
-are more of them then, all impulses are found again. Ways of links of mechanisms with joints are not known so well: they
-do not have contacts looked for again.
+Contacts are looked for where bodies are at the start of a step, with the velocities that they have there. A body that
+is hit moves otherwise. Where its motion in the step, its way, differs from all those by which contacts were looked
+for, by more than the gap at which contacts are looked at anyway and by more than OVERLAPS, or where it turns by more
+than TURN, contacts are looked for again: by that way, and at its end. If there are new ones, impulses of their
+islands are found again. Links of mechanisms with joints do not cause this: where they end up is not known well enough
+before the step.
 """
 
 from functools import cache
@@ -20,7 +21,7 @@ MOST_LOOKS = 3
 OVERLAPS = wp.constant(0.02)
 """Part of the half thickness of a collider by which it may overlap at the end of a way without being looked at."""
 TURN = wp.constant(0.05)
-"""Way of what is farthest from the centre of a body that turns, in parts of its distance [rad]."""
+"""Rotation of a body in a step from which on other features of it may come to touch [rad]."""
 
 
 @cache

@@ -110,6 +110,7 @@ class ContactIslands:
         """
         self._exchange.take_links()
         self._exchange.place_moved(steps_done)
+        self._exchange.begin()
         count = self._detection.find(0.0)
         self._make_room(count)
         self._detection.write(self._spare)
