@@ -53,8 +53,9 @@ def convert_mjc(conversion: Conversion) -> None:
             _convert_springs(joint.path, tree, conversion)
             names = conversion.attributes.names(conversion.inventory.joints[joint.path])
             conversion.leave((f"{joint.path}.{name}" for name in REFERENCES if name in names), REFERS)
-    for path, prim in conversion.inventory.mjc_actuators.items():
-        conversion.leave((f"{path}.{name}" for name in conversion.begun(prim, "mjc:")), ACTUATOR)
+    for path, prim in conversion.inventory.actuators.items():
+        family = tokens.ACTUATOR_TARGETS[prim.GetTypeName()].partition(":")[0]
+        conversion.leave((f"{path}.{name}" for name in conversion.begun(prim, f"{family}:")), ACTUATOR)
 
 
 def _convert_tendon(tendon: FixedTendon | SpatialTendon, tree: Articulation, conversion: Conversion) -> None:

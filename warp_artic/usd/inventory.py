@@ -52,9 +52,10 @@ class Inventory:
     attachments: dict[str, Usd.Prim] = field(default_factory=dict)
     """Prims of our schemas of these names."""
     mjc_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
-    mjc_actuators: dict[str, Usd.Prim] = field(default_factory=dict)
-    """Prims of these schemas of the MuJoCo dialect."""
-    actuators: dict[str, list[Usd.Prim]] = field(default_factory=dict)
+    """Prims of this schema of the MuJoCo dialect."""
+    actuators: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Actuators of the Newton and MuJoCo dialects."""
+    joint_actuators: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """Those of them on one hinge or slide, by its path."""
     attachments_below: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the prim right above them."""
@@ -80,7 +81,7 @@ class Inventory:
     def all_prims(self) -> list[Usd.Prim]:
         """Every prim listed here, in order."""
         tendons = (self.fixed_tendons, self.spatial_tendons, self.attachments)
-        mjc = (self.mjc_tendons, self.mjc_actuators)
+        mjc = (self.mjc_tendons, self.actuators)
         meshes = (self.elastic_bodies, self.mesh_tendons)
         joints = (self.joints, self.gears)
         bodies = (self.bodies, self.held, self.parts)
@@ -161,11 +162,12 @@ def _place_tendons(inventory: Inventory, attributes: Attributes) -> None:
 
 def _place_actuators(inventory: Inventory, attributes: Attributes) -> None:
     """Find the joint that each actuator is on."""
-    for prim in inventory.mjc_actuators.values():
-        targets = [str(target) for target in attributes.targets(prim, "mjc:target")]
+    for prim in inventory.actuators.values():
+        name = tokens.ACTUATOR_TARGETS[prim.GetTypeName()]
+        targets = [str(target) for target in attributes.targets(prim, name)]
         joint = inventory.joints.get(targets[0]) if len(targets) == 1 else None
         if joint and joint.GetTypeName() in (tokens.REVOLUTE_JOINT, tokens.PRISMATIC_JOINT):
-            inventory.actuators.setdefault(targets[0], []).append(prim)
+            inventory.joint_actuators.setdefault(targets[0], []).append(prim)
 
 
 def _switches(prim: Usd.Prim) -> bool:
@@ -227,8 +229,8 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
     if kind == tokens.MJC_TENDON:
         inventory.mjc_tendons[path] = prim
         listed = True
-    if kind == tokens.MJC_ACTUATOR:
-        inventory.mjc_actuators[path] = prim
+    if kind in tokens.ACTUATOR_TARGETS:
+        inventory.actuators[path] = prim
         listed = True
     if schemas.intersection(tokens.ARTICULATION_ROOTS):
         inventory.roots[path] = prim

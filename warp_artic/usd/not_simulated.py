@@ -113,7 +113,6 @@ SCHEMAS: dict[str, Feature] = {
 """By schema name without instance."""
 
 TYPES: dict[str, Feature] = {
-    "NewtonActuator": Feature("actuator", "actuator", "newton:"),
     "PhysxPhysicsJointInstancer": Feature("joint-instancer", "joint instancer", "phys"),
     "PhysxPhysicsInstancer": Feature("joint-instancer", "physics instancer", "phys"),
     "PhysxParticleSystem": Feature("particles", "particles", "phys"),
@@ -189,11 +188,13 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attr
     if str(prim.GetPath()) in inventory.link_joints | inventory.refused_joints:
         return
     is_joint = str(prim.GetPath()) in inventory.joints
+    is_actuator = str(prim.GetPath()) in inventory.actuators
     is_elastic = str(prim.GetPath()) in inventory.elastic_bodies
     told = set()
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
-        feature = None if is_joint and kind in tokens.MJC_OF_BODIES else SCHEMAS.get(kind)
+        is_read = (is_joint and kind in tokens.MJC_OF_BODIES) or (is_actuator and kind in tokens.OF_ACTUATORS)
+        feature = None if is_read else SCHEMAS.get(kind)
         if feature and not feature.is_simulated and not (is_elastic and feature.rule == "deformable"):
             name, prefix = feature.name.format(instance=instance), feature.attributes.format(instance=instance)
             _report(prim, feature.rule, "" if name in told else name, prefix, names, attributes)

@@ -14,11 +14,11 @@ from warp_artic.usd.beside import cause_outside, hangs_on_refused
 from warp_artic.usd.find_dof import check_axis
 from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_actuators import report_other_actuators
 from warp_artic.usd.read_fixed_tendon import axis_place, read_fixed_tendons
 from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
 from warp_artic.usd.read_gears import read_gears, refuse_stray_gears
 from warp_artic.usd.read_mimic import read_mimics
-from warp_artic.usd.read_mjc_actuators import report_other_actuators
 from warp_artic.usd.read_mjc_springs import read_mjc_springs
 from warp_artic.usd.read_mjc_tendons import read_mjc_fixed_tendons, read_mjc_spatial_tendons, report_other_tendons
 from warp_artic.usd.read_spatial_tendon import read_spatial_tendons

@@ -12,7 +12,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, report_difference, resolve
 from warp_artic.usd.mjc import mjc_range, symmetric_bound
-from warp_artic.usd.read_mjc_actuators import read_mjc_actuators
+from warp_artic.usd.read_actuators import read_actuators
 from warp_artic.usd.read_track import read_track
 
 TRACKED = {
@@ -29,7 +29,7 @@ def read_drive(
     prim: Usd.Prim, instance: str, is_linear: bool, inventory: Inventory, attributes: Attributes
 ) -> tuple[Drive | None, list[Reading]]:
     """The drive that is applied under an instance name, and where its values came from."""
-    actuated = read_mjc_actuators(prim, is_linear, inventory, attributes)
+    actuated = read_actuators(prim, is_linear, inventory, attributes)
     applied = any(inventory.has_schema(prim, f"{schema}:{instance}") for schema in (tokens.DRIVE, tokens.ARTIC_DRIVE))
     effort_range = _effort_range(prim, is_linear, attributes)
     if not applied and not actuated:
@@ -54,12 +54,13 @@ def read_drive(
             attributes.report.error("drive", reading.attribute, text)
             continue
         readings[name] = reading
-    is_mjc = bool(actuated) and (not applied or attributes.rank("mjc:") < attributes.rank("drive:"))
-    if actuated and not is_mjc and kind is not DriveKind.FORCE:
-        text = f"{tokens.MJC_ACTUATOR} prims act on it, but it has an acceleration drive, which is used"
+    is_actuated = bool(actuated) and (not applied or _comes_first(actuated["stiffness"], attributes))
+    if actuated and not is_actuated and kind is not DriveKind.FORCE:
+        actuator = actuated["stiffness"].attribute.partition(".")[0]
+        text = f"the actuator {actuator} acts on it, but it has an acceleration drive, which is used"
         attributes.report.warn("dialects-differ", prim.GetPath(), text)
         actuated = {}
-    first, second = (actuated, readings) if is_mjc else (readings, actuated)
+    first, second = (actuated, readings) if is_actuated else (readings, actuated)
     for name, reading in first.items():
         if name in second:
             report_difference(reading, second[name], attributes)
@@ -78,9 +79,14 @@ def read_drive(
     if effort_range.value < values.get("max_force", math.inf):
         readings["max_force"] = effort_range
         values["max_force"] = effort_range.value
-    drive = Drive(kind=DriveKind.FORCE if is_mjc else kind, **values)
+    drive = Drive(kind=DriveKind.FORCE if is_actuated else kind, **values)
     _report_without_force(drive, readings, attributes)
     return drive, list(readings.values())
+
+
+def _comes_first(of_actuator: Reading, attributes: Attributes) -> bool:
+    """Whether an actuator counts more than a drive of UsdPhysics."""
+    return attributes.dialects.index(of_actuator.dialect) < attributes.rank("drive:")
 
 
 def _report_without_force(drive: Drive, readings: dict[str, Reading], attributes: Attributes) -> None:

@@ -49,6 +49,16 @@ MJC_JOINT = "MjcJointAPI"
 MJC_COLLISION = "MjcCollisionAPI"
 MJC_TENDON = "MjcTendon"
 MJC_ACTUATOR = "MjcActuator"
+NEWTON_ACTUATOR = "NewtonActuator"
+ACTUATOR_TARGETS = {MJC_ACTUATOR: "mjc:target", NEWTON_ACTUATOR: "newton:targets"}
+"""Types of actuators, and the relationship to what each acts on."""
+NEWTON_PD = "NewtonPDControlAPI"
+NEWTON_PID = "NewtonPIDControlAPI"
+NEWTON_NEURAL = "NewtonNeuralControlAPI"
+NEWTON_MAX_EFFORT = "NewtonMaxEffortClampingAPI"
+NEWTON_DC_MOTOR = "NewtonDCMotorClampingAPI"
+OF_ACTUATORS = (NEWTON_PD, NEWTON_PID, NEWTON_NEURAL, NEWTON_MAX_EFFORT, NEWTON_DC_MOTOR)
+"""Schemas that are read where they are on a NewtonActuator."""
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 """Points on bodies."""
 

@@ -40,6 +40,8 @@ READ_SCHEMAS = frozenset(
         "NewtonCollisionAPI",
         "NewtonMeshCollisionAPI",
         "NewtonMaterialAPI",
+        "NewtonActuatorControlBaseAPI",
+        "NewtonActuatorClampingBaseAPI",
         tokens.MJC_COLLISION,
         "MjcMaterialAPI",
         "MjcMeshCollisionAPI",
@@ -97,7 +99,7 @@ READ_TYPES = (
     tokens.ARTIC_ATTACHMENT,
     tokens.ARTIC_MESH_TENDON,
     tokens.MJC_TENDON,
-    tokens.MJC_ACTUATOR,
+    *tokens.ACTUATOR_TARGETS,
 )
 OUTPUTS = re.compile(
     r"warpArtic:(link:incomingJoint(Force|Torque)|joint:\w+:(effort|mimicError)|(tendon:.+:)?(length|speed|force))"

@@ -191,8 +191,17 @@ OF_DRIVES = (
         "actuator",
         WARNING,
         "An actuator, or a feature of one, is not simulated yet.",
-        "PhysicsDriveAPI, and MuJoCo actuators that are position or velocity servos of one hinge or slide.",
+        "PhysicsDriveAPI; Newton actuators with PD control, a largest effort or the curve of a DC motor, and MuJoCo "
+        "actuators that are position or velocity servos, of one hinge or slide.",
         "Author a drive on the joint, or apply efforts with --inputs.",
+    ),
+    Rule(
+        "motor-braking",
+        NOTE,
+        "The curve of a DC motor also bounds how strongly it brakes: at the speed v by (velocityLimit - |v|) "
+        "saturationEffort / velocityLimit, where a DC motor has more effort than at rest.",
+        "Any.",
+        "Nothing, where the motor is not turned by its load near its largest speed.",
     ),
     Rule(
         "motor",
