@@ -73,8 +73,8 @@ def _convert_tendon(tendon: FixedTendon | SpatialTendon, tree: Articulation, con
 
 def _convert_equality(loop: LoopJoint, conversion: Conversion) -> None:
     """Leave the joint that an equality of bodies is on, without its schema."""
-    prim = conversion.inventory.joints[loop.name]
-    schemas = conversion.applied(prim, tokens.MJC_OF_BODIES)
+    prim = conversion.inventory.joints.get(loop.name)
+    schemas = prim and conversion.applied(prim, tokens.MJC_OF_BODIES)
     if not schemas:
         return
     if obstacle := conversion.obstacle(prim, ()):

@@ -258,8 +258,8 @@ def _is_still(prims: list[Usd.Prim]) -> bool:
 
 
 def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory, attributes: Attributes) -> set[int]:
-    """The roots that something leads out of or into, and those with velocities, instancers, joints that stack, or
-    meshes that deform."""
+    """The roots that something leads out of or into, and those with velocities, axes locked in the world, instancers,
+    joints that stack, or meshes that deform."""
     root_of = {str(prims[root].GetPath()): root for family in families for root in family.roots}
     family_of = {root: family for family in families for root in family.roots}
 
@@ -277,7 +277,7 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
             refused.update(family_of[own].roots)
     for prim in inventory.all_prims():
         own = home(str(prim.GetPath()))
-        if own is not None and _moves(prim, attributes):
+        if own is not None and (_moves(prim, attributes) or not attributes.names(prim).isdisjoint(tokens.LOCKED_AXES)):
             refused.update(family_of[own].roots)
         for target in _targets(prim, attributes):
             other = home(target)

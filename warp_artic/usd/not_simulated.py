@@ -130,8 +130,6 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
     "physxRigidBody:enableGyroscopicForces": ("a body without gyroscopic forces", 1.0),
-    "physxRigidBody:lockedPosAxis": ("a body locked along axes of the world", 0.0),
-    "physxRigidBody:lockedRotAxis": ("a body locked about axes of the world", 0.0),
     "physxRigidBody:retainAccelerations": ("forces kept for further steps", 0.0),
     "physxRigidBody:cfmScale": ("constraint force mixing", 0.0),
     "physxRigidBody:maxContactImpulse": ("a bound on the impulse of contacts", math.inf),

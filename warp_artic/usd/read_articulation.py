@@ -18,6 +18,7 @@ from warp_artic.usd.read_base_motion import read_base_motion
 from warp_artic.usd.read_couplings import with_couplings
 from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
+from warp_artic.usd.read_locked_axes import read_locked_axes
 from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_sleep import read_sleep
 from warp_artic.usd.read_together import with_axes_together
@@ -80,7 +81,10 @@ def read_articulation(
         **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
     coupled = with_couplings(articulation, inventory, attributes, placements)
-    return replace(coupled, constraints=(*beside, *read_link_joints(articulation, others, inventory, attributes)))
+    is_articulation = str(plan.settings.GetPath()) in inventory.roots
+    locks = read_locked_axes(articulation, is_articulation, inventory, attributes)
+    others_read = read_link_joints(articulation, others, inventory, attributes)
+    return replace(coupled, constraints=(*beside, *others_read, *locks))
 
 
 def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:

@@ -86,3 +86,5 @@ NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit
 """How the names of physics attributes begin."""
 SCHEMA_FAMILIES = ("Physics", "Physx", "OmniPhysics", "Newton", "Mjc", "WarpArtic")
 """How the names of physics schemas begin."""
+LOCKED_AXES = ("physxRigidBody:lockedPosAxis", "physxRigidBody:lockedRotAxis")
+"""Of positions and of rotations: sums of 1 for X, 2 for Y and 4 for Z."""

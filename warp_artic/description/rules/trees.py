@@ -34,6 +34,13 @@ OF_TREES = (
         "Remove physics:breakForce and physics:breakTorque, or make both infinite, if it should never break.",
     ),
     Rule(
+        "locked-axes",
+        NOTE,
+        "PhysxRigidBodyAPI locks axes of the world on a link of an articulation, which PhysX does not do.",
+        "Bodies below no articulation root.",
+        "Join the link to the world with a joint, or remove physxRigidBody:lockedPosAxis and lockedRotAxis.",
+    ),
+    Rule(
         "joint-scales",
         NOTE,
         "A joint scales masses or inertias of its bodies; it is solved as a constraint.",
