@@ -6,7 +6,8 @@ mass of the link that touches it, at its velocity u before the step,
     c(x) = V + w x r + s (A + alpha x r + w x (u - V)),   r = x - p_WB
 Where neither shape has a motion of its own both are on the links, or on the world as it carries these, and y = J v.
 Else y = J v + o with the drift  o = d^T (c_1 - c_0),  where c of a shape on a link is that of the base of its tree.
-The gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more.
+The gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more. A surface that moves beside its
+body, as a belt does, adds its velocity to o across the normal, likewise where the point is at the time s.
 """
 
 import warp as wp
@@ -37,8 +38,10 @@ from warp_artic.model.base import (
 from warp_artic.model.families import IS_CONTACT, has_trait
 from warp_artic.phases.point_motion import point_velocity
 
-ROWS = wp.constant(24)
-"""Of a motion in `model.contact_motion`."""
+ROWS = wp.constant(30)
+"""Of a motion in `model.contact_motion`: those of a base, and the velocity of its surface beside it."""
+SURFACE_ANGULAR = wp.constant(24)
+SURFACE_LINEAR = wp.constant(27)
 
 
 @wp.func
@@ -114,36 +117,48 @@ def drift_at(model: ModelArrays, pair: int, angular: int, linear: int, x: Vec3, 
 
 
 @wp.func
-def turning_drift(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int):
-    """w x (u - V) of what moves the second shape of a pair, less that of the first one."""
+def turning_drift(model: ModelArrays, work: WorkArrays, pair: int, angular: int, block: int, worker: int):
+    """w x (u - V) of what moves the second shape of a pair, less that of the first one; w is at `angular`."""
     inner = model.contact_motion0[pair]
     outer = model.contact_motion1[pair]
     if inner >= 0:
-        return turning_at(model, work, outer, inner, model.contact_link1[pair], block, worker)
+        return turning_at(model, work, outer, inner, angular, model.contact_link1[pair], block, worker)
     if outer >= 0:
-        return turning_at(model, work, outer, inner, model.contact_link0[pair], block, worker)
+        return turning_at(model, work, outer, inner, angular, model.contact_link0[pair], block, worker)
     zero = real(0.0, work.v_free[0, worker])
     return vec3(zero, zero, zero)
 
 
 @wp.func
-def turning_at(model: ModelArrays, work: WorkArrays, outer: int, inner: int, link: int, block: int, worker: int):
+def turning_at(
+    model: ModelArrays, work: WorkArrays, outer: int, inner: int, angular: int, link: int, block: int, worker: int
+):
     """The same for the link that is touched."""
     x = load_vec3(work.p_WM, 3 * link, worker)
     x = x + load_mat3(work.R_WM, 9 * link, worker) * load_vec3(model.link_center, 3 * link, block)
     u = point_velocity(model, work, link, model.link_count, x, work.v, worker)
     u = u + rate_at(model.base, 0, BASE_ANGULAR, BASE_LINEAR, x, block)
-    return turning_of(model, outer, u, block) - turning_of(model, inner, u, block)
+    return turning_of(model, outer, angular, u, block) - turning_of(model, inner, angular, u, block)
 
 
 @wp.func
-def turning_of(model: ModelArrays, motion: int, u: Vec3, block: int):
-    """w x (u - V) of a motion, or of the base."""
+def turning_of(model: ModelArrays, motion: int, angular: int, u: Vec3, block: int):
+    """w x (u - V) of a motion, or of the base, whose surface does not move beside it."""
     if motion >= 0:
         first = ROWS * motion
-        w = load_vec3(model.contact_motion, first + BASE_ANGULAR, block)
+        w = load_vec3(model.contact_motion, first + angular, block)
         return cross(w, u - load_vec3(model.contact_motion, first + BASE_LINEAR, block))
+    if angular == SURFACE_ANGULAR:
+        return u - u
     return cross(load_vec3(model.base, BASE_ANGULAR, block), u - load_vec3(model.base, BASE_LINEAR, block))
+
+
+@wp.func
+def surface_rate(model: ModelArrays, motion: int, x: Vec3, block: int):
+    """The velocity of a surface beside that of its body."""
+    if motion >= 0:
+        return rate_at(model.contact_motion, ROWS * motion, SURFACE_ANGULAR, SURFACE_LINEAR, x, block)
+    return x - x
 
 
 @wp.func
@@ -161,12 +176,17 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         n = load_vec3(work.contact_point, 7 * point + 3, worker)
         V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
         A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
-        A = A + turning_drift(model, work, pair, block, worker)
+        A = A + turning_drift(model, work, pair, BASE_ANGULAR, block, worker)
         before = V + A * s
         after = V + A * (s + h)
         work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
         t_1, t_2 = tangents(n)
         set_drift_along(work, 3 * point, worker, n, before, after)
+        slides = surface_rate(model, model.contact_motion1[pair], x, block)
+        slides = slides - surface_rate(model, model.contact_motion0[pair], x, block)
+        turns = turning_drift(model, work, pair, SURFACE_ANGULAR, block, worker)
+        before = before + slides + turns * s
+        after = after + slides + turns * (s + h)
         set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
         set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
 

@@ -96,7 +96,7 @@ CONTACT_PAIR = ConstraintFamily(
         pair_sizes(1),
         of_each_pair("radius0", lambda one: ball_radius(sides(one)[0][1])),
         of_each_pair("radius1", lambda one: ball_radius(sides(one)[1][1])),
-        Parameter(name="contact_motion", of="contact_motion", values=motions_at_start, size=24),
+        Parameter(name="contact_motion", of="contact_motion", values=motions_at_start, size=30),
         Parameter(name="contact_seam_way", of="contact_seam", values=seam_ways, size=4),
         Parameter(name="contact_hull_point", of="hull_point", values=hull_points, size=3),
         of_each_pair("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),

@@ -71,8 +71,8 @@ def _motion_number(pair: ContactPair, link: int, motions: list[BaseMotion]) -> i
 
 
 def motions_at_start(articulation: Articulation) -> np.ndarray:
-    """The rows of all motions, as those of a base (`model.base`)."""
-    return np.ravel([base_rows() for _ in contact_motions(articulation)])
+    """The rows of all motions, as those of a base (`model.base`), and of their surfaces."""
+    return np.ravel([[*base_rows(), *np.zeros(6)] for _ in contact_motions(articulation)])
 
 
 def point_count(pair: ContactPair) -> int:

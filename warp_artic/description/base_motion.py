@@ -12,6 +12,24 @@ from warp_artic.description.pose import Pose, matrices_from_unit_quaternions
 
 
 @dataclass(frozen=True)
+class SurfaceVelocity:
+    """How the surface of a body moves beside the body itself, as that of a conveyor belt; only across contact normals."""
+
+    linear: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """At the origin of the body [m/s]."""
+    angular: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """[rad/s]"""
+    is_local: bool = True
+    """Whether these are along the axes of the body; else those of the world."""
+
+    def at(self, pose: Pose, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Angular velocity, and velocity at a point (3) of the world, along its axes, where the body has a pose."""
+        R = pose.rotation if self.is_local else np.eye(3)
+        angular = R @ self.angular
+        return angular, R @ self.linear + np.cross(angular, point - np.asarray(pose.position))
+
+
+@dataclass(frozen=True)
 class BaseMotion:
     """World poses of a body at equal intervals of time, constant before the first and after the last one.
 
@@ -25,6 +43,7 @@ class BaseMotion:
     interval: float
     """[s]"""
     poses: tuple[Pose, ...]
+    surface: SurfaceVelocity | None = None
 
     def at(self, time: float) -> Pose:
         """The pose at a time [s]."""

@@ -90,6 +90,8 @@ def island_types(precision: str) -> SimpleNamespace:
         center: wp.array(dtype=wp.vec3d)  # of mass [m]
         linear: wp.array(dtype=V)  # velocity of the centre of mass [m/s]
         angular: wp.array(dtype=V)  # [rad/s]
+        surface_linear: wp.array(dtype=V)  # velocity of the surface beside that of the body, at `center` [m/s]
+        surface_angular: wp.array(dtype=V)  # [rad/s]
         force: wp.array(dtype=V)  # of contacts, over the step [N]
         moment: wp.array(dtype=V)  # about the centre of mass [N m]
         # Ways in the step by which contacts are looked for too (`paths`).

@@ -221,6 +221,17 @@ def response_kernels(precision: str) -> SimpleNamespace:
         return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
 
     @wp.func
+    def surface_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
+        """Velocity of the surface of a collider beside that of its body."""
+        body = colliders.body[i]
+        v = V()
+        if body >= 0:
+            b = env * bodies.count + body
+            arm = x - bodies.center[b]
+            v = bodies.surface_linear[b] + wp.cross(bodies.surface_angular[b], V(T(arm[0]), T(arm[1]), T(arm[2])))
+        return v
+
+    @wp.func
     def turning_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
         """Angular velocity of a collider."""
         w = V()
@@ -301,7 +312,10 @@ def response_kernels(precision: str) -> SimpleNamespace:
         x = points.place[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
+        slides = surface_rate(bodies, colliders, env, j, x) - surface_rate(bodies, colliders, env, i, x)
+        slides = slides - n * wp.dot(n, slides)
         carried = V()
+        carried += slides
         turn_carried = V()
         if second < 0:
             carried += v_1
@@ -311,7 +325,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
             turn_carried -= turning_of(bodies, colliders, env, i)
         points.carried[point] = along_axes(carried, n, t_1, t_2)
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
-        y = v_1 - v_0
+        y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
         pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
         points.friction[point] = colliders.static_friction[pair]

@@ -75,7 +75,7 @@ SCHEMAS: dict[str, Feature] = {
     "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
     "PhysxCharacterControllerAPI": Feature("character", "character controller", "physxCharacterController:"),
     "PhysxForceAPI": Feature("force", "force", "physxForce"),
-    "PhysxSurfaceVelocityAPI": Feature("surface-velocity", "velocity of a surface", "physxSurfaceVelocity:"),
+    tokens.SURFACE_VELOCITY: Feature("surface-velocity", "velocity of a surface", "physxSurfaceVelocity:"),
     "PhysxSplinesSurfaceVelocityAPI": Feature(
         "surface-velocity", "velocity of a surface", "physxSplinesSurfaceVelocity:"
     ),
@@ -187,11 +187,16 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attr
         return
     is_joint = str(prim.GetPath()) in inventory.joints
     is_actuator = str(prim.GetPath()) in inventory.actuators
+    is_held = str(prim.GetPath()) in inventory.held
     is_elastic = str(prim.GetPath()) in inventory.elastic_bodies
     told = set()
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
-        is_read = (is_joint and kind in tokens.MJC_OF_BODIES) or (is_actuator and kind in tokens.OF_ACTUATORS)
+        is_read = (
+            (is_joint and kind in tokens.MJC_OF_BODIES)
+            or (is_actuator and kind in tokens.OF_ACTUATORS)
+            or (is_held and kind == tokens.SURFACE_VELOCITY)
+        )
         feature = None if is_read else SCHEMAS.get(kind)
         if feature and not feature.is_simulated and not (is_elastic and feature.rule == "deformable"):
             name, prefix = feature.name.format(instance=instance), feature.attributes.format(instance=instance)

@@ -36,6 +36,7 @@ from warp_artic.usd.read_surface import (
     read_offsets,
     read_rest_offset,
 )
+from warp_artic.usd.read_surface_velocity import with_surface_velocity
 
 MOST_NAMED = 3
 """How many colliders a sentence names."""
@@ -106,10 +107,10 @@ class _Reader:
         return found
 
     def motion(self, body: Usd.Prim) -> BaseMotion | None:
-        """How a body moves that is animated."""
+        """How a body moves that is animated, or whose surface moves."""
         if body not in self.motions:
-            moves = moves_over_time(body)
-            self.motions[body] = read_base_motion(body, self.attributes) if moves else None
+            motion = read_base_motion(body, self.attributes) if moves_over_time(body) else None
+            self.motions[body] = with_surface_velocity(motion, body, self.attributes, self.placements)
         return self.motions[body]
 
 

@@ -75,6 +75,9 @@ def _with_obstacles(
             "for nodes of elastic bodies: only its friction does"
         )
         attributes.report.warn("elastic-contact", body.name, text)
+    if any(one.motion is not None and one.motion.surface is not None for one in met):
+        text = "touches a body whose surface has a velocity of its own, which does not carry nodes of elastic bodies"
+        attributes.report.warn("elastic-contact", body.name, text)
     return replace(body, obstacles=tuple(_obstacle(one, collider) for one in met))
 
 

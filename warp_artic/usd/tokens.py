@@ -5,6 +5,7 @@ from __future__ import annotations
 RIGID_BODY = "PhysicsRigidBodyAPI"
 PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
+SURFACE_VELOCITY = "PhysxSurfaceVelocityAPI"
 TRIGGER = "PhysxTriggerAPI"
 """On a collider: it touches nothing, and tells what is in it."""
 COLLISION_GROUP = "PhysicsCollisionGroup"

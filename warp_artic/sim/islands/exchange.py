@@ -77,6 +77,9 @@ class Exchange:
             (R_0, p_0), (R_1, p_1) = (motion.displacement((step + k) * self._h, np.zeros(3)) for k in (0, 1))
             turn = rotation_vector_from_matrix(R_1 @ R_0.T) / self._h
             values = {"place": p_0, "center": p_0, "axes": R_0, "linear": (p_1 - p_0) / self._h, "angular": turn}
+            if motion.surface is not None:
+                spin, slide = motion.surface.at(motion.at((step + 0.5) * self._h), p_0)
+                values |= {"surface_angular": spin, "surface_linear": slide}
             for name, value in values.items():
                 array = getattr(bodies, name)
                 found = array.numpy()

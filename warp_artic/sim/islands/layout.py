@@ -164,7 +164,7 @@ class IslandLayout:
         for name in ("place", "center"):
             setattr(bodies, name, self.zeros(count, wp.vec3d))
         bodies.axes = self.zeros(count, types.M)
-        for name in ("linear", "angular", "force", "moment"):
+        for name in ("linear", "angular", "surface_linear", "surface_angular", "force", "moment"):
             setattr(bodies, name, self.zeros(count, types.V))
         for name in ("path_linear", "path_angular"):
             setattr(bodies, name, wp.zeros((MOST_LOOKS, max(count, 1)), dtype=types.V, device=self.device))

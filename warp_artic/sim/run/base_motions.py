@@ -63,14 +63,14 @@ class BaseMotions:
         accelerations = (last - first) / self._h
         for number, one in enumerate(self._moved):
             parts = rotations[-1, number], positions[-1, number], V[1, number], accelerations[number]
-            self._write(one, base_rows(*parts))
+            self._write(one, base_rows(*parts), step + 0.5)
 
     def place_end(self, step: int) -> None:
         """Place bodies at the end of a step, counted from zero."""
         rotations, positions, V = self._motion(np.array([step, step + 1.0, step + 2.0]))
         velocities = (V[0] + V[1]) / 2.0 if step >= 0 else 0.0 * V[0]
         for number, one in enumerate(self._moved):
-            self._write(one, base_rows(rotations[1, number], positions[1, number], velocities[number]))
+            self._write(one, base_rows(rotations[1, number], positions[1, number], velocities[number]), step + 1.0)
 
     def _motion(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rotations and translations since the start at places in time, by steps, and from each place to the next
@@ -81,9 +81,18 @@ class BaseMotions:
         turns = turns_between(quaternions[:-1], quaternions[1:])
         return rotations, positions, np.concatenate([turns, np.diff(positions, axis=0)], axis=-1) / self._h
 
-    def _write(self, moved: _Moved, rows: np.ndarray) -> None:
+    def _write(self, moved: _Moved, rows: np.ndarray, place: float) -> None:
+        if moved.name == "contact_motion":
+            rows = np.concatenate([rows, self._surface_rows(moved, rows[9:12], place)])
         first = moved.number * len(rows)
         moved.group.write_rows(moved.name, moved.place, np.arange(first, first + len(rows)), rows)
+
+    def _surface_rows(self, moved: _Moved, position: np.ndarray, place: float) -> np.ndarray:
+        """The velocity of a surface at a place in time, by steps: angular, and linear where the base is placed."""
+        surface = moved.motion.surface
+        if surface is None:
+            return np.zeros(6)
+        return np.concatenate(surface.at(moved.motion.at(place * self._h), moved.origin + position))
 
 
 def _moved_in(scene: Scene, group: Group) -> Iterator[_Moved]:
