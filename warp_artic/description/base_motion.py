@@ -13,7 +13,7 @@ from warp_artic.description.pose import Pose, matrices_from_unit_quaternions
 
 @dataclass(frozen=True)
 class SurfaceVelocity:
-    """How the surface of a body moves beside the body itself, as that of a conveyor belt; only across contact normals."""
+    """How the surface of a body moves beside it, as a conveyor belt does: across the normals of contacts only."""
 
     linear: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """At the origin of the body [m/s]."""
