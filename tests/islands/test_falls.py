@@ -7,7 +7,7 @@ from tests.contact_stages import STILL, ContactScene, sphere
 from tests.contacts.falls import tree
 from tests.contacts.motion import DT, PRECISIONS, Motion
 from tests.islands.crowds import crowd
-from warp_artic.islands.overlaps import PROJECTED
+from warp_artic.islands.overlaps import PROJECTED_OVERLAP
 
 SECONDS, RADIUS = 3.0, 0.1
 
@@ -36,4 +36,4 @@ def test_an_overlap_is_taken_back(precision):
     one.step(40)
     place = one.link_names.index("/World/ball")
     distance = np.linalg.norm(one.state.link_pose.numpy()[place, :3, 0] - [0.3, 0, 2 * RADIUS - 0.02])
-    assert 2 * RADIUS - distance < PROJECTED * RADIUS
+    assert 2 * RADIUS - distance < PROJECTED_OVERLAP * RADIUS

@@ -6,7 +6,7 @@ import pytest
 from tests.contact_stages import STILL, ContactScene, box, capsule, sphere
 from tests.contacts.motion import PRECISIONS, Motion
 from tests.islands.crowds import crowd, momentum
-from warp_artic.islands.paths import OVERLAPS
+from warp_artic.islands.predicted_motion import TOLERATED_OVERLAP
 
 RADIUS = 0.1
 
@@ -28,11 +28,11 @@ def test_a_ball_that_is_hit_stops_at_the_next_one(precision, gap):
     for _ in range(8):
         one.step()
         found.append(deepest(one))
-    assert max(found) < 1.5 * OVERLAPS * RADIUS
+    assert max(found) < 1.5 * TOLERATED_OVERLAP * RADIUS
     motion = Motion(one.record(1, quantities=("link_pose", "link_velocity", "energy")))
     np.testing.assert_allclose(momentum(motion, solids)[0][-1], (20.0, 0.0, 0.0), atol=1e-3)
     order = [motion.place(solid.name)[-1, 0] for solid in solids]
-    assert np.diff(order).min() > 2 * RADIUS - 1.5 * OVERLAPS * RADIUS
+    assert np.diff(order).min() > 2 * RADIUS - 1.5 * TOLERATED_OVERLAP * RADIUS
     assert motion.energy[-1] <= 200.0 + 1e-3
 
 

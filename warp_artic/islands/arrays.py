@@ -1,6 +1,6 @@
-"""What a large stage is to kernels: its colliders, the bodies and mechanisms that have them, and what touches.
+"""Arrays of a large stage: its colliders, the bodies and mechanisms that have them, and contact points.
 
-Environments are one after the other in all that is of a state: entry `environment * count + number`. Places are in
+What belongs to a state has the environments one after the other: entry `environment * count + number`. Positions are in
 the world in double precision, so that differences of them are exact however far from its origin they are.
 """
 
@@ -24,20 +24,20 @@ def island_types(precision: str) -> SimpleNamespace:
         """What is the same in all environments, an entry a collider."""
 
         count: int
-        body: wp.array(dtype=int)  # -1: it stays where it is
+        body: wp.array(dtype=int)  # -1: static
         kind: wp.array(dtype=int)
         axes: wp.array(dtype=M)  # of its frame, in that of its link or in the world
-        place: wp.array(dtype=wp.vec3d)  # of its frame, likewise [m]
+        position: wp.array(dtype=wp.vec3d)  # of its frame, likewise [m]
         size: wp.array(dtype=V)  # as `collision.collide` takes it [m]
         middle: wp.array(dtype=V)  # of a box around it, in its frame [m]
         half: wp.array(dtype=V)  # half extents of that [m]
         hull: wp.array(dtype=int)  # first vertex
         hull_count: wp.array(dtype=int)
-        offset: wp.array(dtype=T)  # gap below which contacts are looked at, of one side [m]
-        rest: wp.array(dtype=T)  # gap at which contacts rest, of one side [m]
-        depenetration: wp.array(dtype=T)  # [m/s]
+        contact_offset: wp.array(dtype=T)  # [m]
+        rest_offset: wp.array(dtype=T)  # gap at which contacts rest, of one side [m]
+        depenetration_speed: wp.array(dtype=T)  # [m/s]
         thickness: wp.array(dtype=T)  # half of the least extent [m]
-        family: wp.array(dtype=int)  # of collision groups
+        family: wp.array(dtype=int)  # of collision groups; see `allowed`
         weld: wp.array(dtype=int)  # the same for those that no joint lets move against each other; -1: static
         surface: wp.array(dtype=int)
         is_patch: wp.array(dtype=int)  # a flat part of a static surface
@@ -45,7 +45,7 @@ def island_types(precision: str) -> SimpleNamespace:
         seam: wp.array(dtype=int)
         seams: wp.array(dtype=int)
         hull_points: wp.array2d(dtype=T)  # three rows a vertex, one column [m]
-        seam_ways: wp.array2d(dtype=T)  # the way out, cosine and sine of the bend
+        seam_ways: wp.array2d(dtype=T)  # direction outward, cosine and sine of the bend
         allowed: wp.array2d(dtype=int)  # whether two families touch
         apart: wp.array(dtype=wp.int64)  # pairs that never touch: first * count + second, in order
         surfaces: int
@@ -60,8 +60,8 @@ def island_types(precision: str) -> SimpleNamespace:
         resist_turning: int  # whether any surfaces have friction of these two kinds
 
     @wp.struct
-    class Keepers:
-        """Joints that keep pairs of colliders apart until they break."""
+    class JointFilters:
+        """Joints that filter pairs of colliders out until they break."""
 
         count: int
         pairs: wp.array(dtype=wp.int64)  # first * count of colliders + second, in order
@@ -73,9 +73,9 @@ def island_types(precision: str) -> SimpleNamespace:
     class Solids:
         """Where colliders are."""
 
-        place: wp.array(dtype=wp.vec3d)  # of frames [m]
+        position: wp.array(dtype=wp.vec3d)  # of frames [m]
         axes: wp.array(dtype=M)
-        lower: wp.array(dtype=wp.vec3)  # of boxes around them and where they get to in a step [m]
+        lower: wp.array(dtype=wp.vec3)  # of boxes around them and all they may reach in a step [m]
         upper: wp.array(dtype=wp.vec3)
 
     @wp.struct
@@ -83,9 +83,9 @@ def island_types(precision: str) -> SimpleNamespace:
         """Links that have colliders, by environment."""
 
         count: int
-        mover: wp.array(dtype=int)  # of a body; its mechanism, -1: it is moved from outside
-        jacobian: wp.array(dtype=int)  # of a body; first entry in `Movers.jacobian`, -1: it is a mechanism by itself
-        place: wp.array(dtype=wp.vec3d)  # of link frames [m]
+        mechanism: wp.array(dtype=int)  # of a body; -1: it is kinematic
+        jacobian: wp.array(dtype=int)  # of a body: first entry in `Mechanisms.jacobian`, -1: it has no joints
+        position: wp.array(dtype=wp.vec3d)  # of link frames [m]
         axes: wp.array(dtype=M)
         center: wp.array(dtype=wp.vec3d)  # of mass [m]
         linear: wp.array(dtype=V)  # velocity of the centre of mass [m/s]
@@ -94,46 +94,46 @@ def island_types(precision: str) -> SimpleNamespace:
         surface_angular: wp.array(dtype=V)  # [rad/s]
         force: wp.array(dtype=V)  # of contacts, over the step [N]
         moment: wp.array(dtype=V)  # about the centre of mass [N m]
-        # Ways in the step by which contacts are looked for too (`paths`).
-        looks: wp.array(dtype=int)  # of an environment: how many
-        is_looked_at: wp.array(dtype=int)  # of a body: 1 where its ways are what they are for
-        path_linear: wp.array2d(dtype=V)  # mean velocity of the centre of mass, by way and body [m/s]
-        path_angular: wp.array2d(dtype=V)  # [rad/s]
+        # Continuous collision detection (`predicted_motion`).
+        prediction_count: wp.array(dtype=int)  # of an environment
+        is_deflected: wp.array(dtype=int)  # of a body: 1 where contacts are found again for its sake
+        predicted_linear: wp.array2d(dtype=V)  # mean velocity of the centre of mass, by prediction and body [m/s]
+        predicted_angular: wp.array2d(dtype=V)  # [rad/s]
         radius: wp.array(dtype=T)  # of a body: how far its colliders reach from its link frame [m]
-        turns: wp.array(dtype=int)  # of a body: whether it looks otherwise when it turns
-        slack: wp.array(dtype=T)  # of a body: by how much a way may differ from others without being looked at [m]
+        is_aspherical: wp.array(dtype=int)  # of a body: 0 where its colliders are spheres
+        motion_tolerance: wp.array(dtype=T)  # of a body: difference of predictions that is ignored [m]
 
     @wp.struct
-    class Movers:
-        """Mechanisms that have bodies, by environment; their generalized velocities."""
+    class Mechanisms:
+        """Mechanisms that have bodies, by environment."""
 
         count: int
-        dofs: wp.array(dtype=int)  # of a mover
+        dofs: wp.array(dtype=int)  # how many
         first: wp.array(dtype=int)  # its first dof among those of an environment
         inverse_first: wp.array(dtype=int)  # its first entry in `inverse`
         dof_count: int
         inverse_count: int
         jacobian_count: int
-        start: wp.array(dtype=T)  # velocities before the step
+        start: wp.array(dtype=T)  # generalized velocities before the step
         free: wp.array(dtype=T)  # velocities after it without contacts
         v: wp.array(dtype=T)  # velocities
         before: wp.array(dtype=T)  # those before a substep
-        path: wp.array(dtype=T)  # what they move by; in the end, more than the mean of velocities does
-        projected: wp.array(dtype=T)  # what overlaps of jointed bodies add to that
-        inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
-        mobility: wp.array(dtype=T)  # of each dof that of M^-1 on its diagonal, as if constraints held nothing
+        displacement: wp.array(dtype=T)  # over the step; in the end, beside that of the mean velocities
+        projected: wp.array(dtype=T)  # what projection of overlaps adds to that
+        inverse: wp.array(dtype=T)  # M^-1 by rows, with constraints that hold
+        mobility: wp.array(dtype=T)  # diagonal of M^-1 of the trees without constraints
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
-        # What holds but gives way (`constraints.bounded_rows`), of one mover after the other.
-        row_first: wp.array(dtype=int)  # of a mover, and one more than the last one's
+        # Rows of joints that may give way (`constraints.bounded_rows`), of one mechanism after the other.
+        row_first: wp.array(dtype=int)  # of a mechanism, and one more than the last one's
         row_term: wp.array(dtype=int)  # first term of a row, and one more than the last one's
-        term_dof: wp.array(dtype=int)  # among the dofs of its mover
+        term_dof: wp.array(dtype=int)  # among the dofs of its mechanism
         row_Y: wp.array(dtype=int)  # first entry of a row in `Y`
         row_count: int
         term_count: int
         Y_count: int
-        least: wp.array(dtype=T)  # of a row, J v + C z after the step
-        most: wp.array(dtype=T)
-        impulse_lower: wp.array(dtype=T)  # z, an impulse in the step beside that without contacts
+        velocity_lower: wp.array(dtype=T)  # of a row: bounds of J v + C z after the step
+        velocity_upper: wp.array(dtype=T)
+        impulse_lower: wp.array(dtype=T)  # of z, an impulse in the step beside that without contacts
         impulse_upper: wp.array(dtype=T)
         compliance: wp.array(dtype=T)  # C
         J: wp.array(dtype=T)  # of a term
@@ -142,55 +142,55 @@ def island_types(precision: str) -> SimpleNamespace:
         speed: wp.array(dtype=T)  # of a row: J v before the step
         G: wp.array(dtype=T)  # J M^-1 P
         impulse: wp.array(dtype=T)  # z in a substep
-        begun: wp.array(dtype=T)  # z that a substep begins with
-        borne: wp.array(dtype=T)  # z in those before
+        initial: wp.array(dtype=T)  # z at the start of a substep
+        accumulated: wp.array(dtype=T)  # z of the substeps before
         # Drives with a maximum force among them (`limited_drives`).
         is_drive: wp.array(dtype=int)  # of a row, the same in all environments
         holds: wp.array(dtype=int)  # of a row: 1 where it is a drive that is part of M^-1
         yielding: wp.array(dtype=T)  # M^-1 without these drives
-        bearing: wp.array(dtype=int)  # of a mover, rows that have had an impulse when all were last looked at
-        bearing_count: wp.array(dtype=int)
-        is_hit: wp.array(dtype=int)  # of a mover: 1 in a substep that hits it
+        supporting: wp.array(dtype=int)  # of a mechanism: rows with an impulse after the last sweep
+        supporting_count: wp.array(dtype=int)
+        is_hit: wp.array(dtype=int)  # of a mechanism: 1 in a substep with an impact on it
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
-        rest: wp.array(dtype=T)  # steps at rest
+        steps_at_rest: wp.array(dtype=T)
         failed: wp.array(dtype=T)  # 1 where it has stopped
 
     @wp.struct
     class Points:
         """Points where two colliders touch or may touch in the step."""
 
-        key: wp.array(dtype=wp.int64)  # (environment, first collider, second collider, place), in order
+        key: wp.array(dtype=wp.int64)  # (environment, first collider, second collider, candidate), in order
         environment: wp.array(dtype=int)
         first: wp.array(dtype=int)  # collider
         second: wp.array(dtype=int)
-        place: wp.array(dtype=wp.vec3d)  # midway between both [m]
+        position: wp.array(dtype=wp.vec3d)  # midway between both [m]
         n: wp.array(dtype=V)  # toward the second one
         gap: wp.array(dtype=T)  # [m]
         z: wp.array(dtype=V)  # impulse in a substep along the normal and two tangents, on the second one [N s]
         warm: wp.array(dtype=V)  # that of the last substep, world axes
         world: wp.array(dtype=V)  # impulse in all of the step, world axes
-        carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by bodies that are moved from outside [m/s]
-        begun: wp.array(dtype=T)  # impulse along the normal that a substep begins with [N s]
+        carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by kinematic bodies [m/s]
+        initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
         friction: wp.array(dtype=T)
         hit: wp.array(dtype=T)  # speed along the normal of an impact in the last substep, 0: there was none [m/s]
         bounce: wp.array(dtype=T)  # least velocity along the normal after an impact in the substep [m/s]
         normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
         across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
-        reach: wp.array(dtype=T)  # what `normal` could be in any direction, by joints of both sides
-        gap_change: wp.array(dtype=T)  # by which positions are to be moved apart at least [m]
-        projection: wp.array(dtype=T)  # its impulse in that, by time
-        first_dof: wp.array(dtype=int)  # of the mechanism of the first side among all dofs, and how many it has
-        first_dofs: wp.array(dtype=int)
-        second_dof: wp.array(dtype=int)  # of the second one, where that is another mechanism
+        reach: wp.array(dtype=T)  # largest `normal` of any direction (`constraints.contact_lever`)
+        gap_change: wp.array(dtype=T)  # of the projection of overlaps, at least [m]
+        projection: wp.array(dtype=T)  # impulse in that, by time
+        first_dof: wp.array(dtype=int)  # of the mechanism of the first side, among all dofs
+        first_dofs: wp.array(dtype=int)  # how many
+        second_dof: wp.array(dtype=int)  # of the second one; no dofs where it is the same
         second_dofs: wp.array(dtype=int)
         term: wp.array(dtype=int)  # first entry in `J` and `Y`, and one more than the last point's
         J: wp.array(dtype=V)  # of each dof, of the first side and then of the second: n, t_1, t_2
         Y: wp.array(dtype=V)  # M^-1 J^T
-        # The same of turning, about n, t_1 and t_2, where surfaces resist it.
+        # The same of torsional and rolling friction, about n, t_1 and t_2.
         turn: wp.array(dtype=V)  # angular impulse in a substep, on the second one [N m s]
         turn_warm: wp.array(dtype=V)  # that of the last substep, world axes
         turn_world: wp.array(dtype=V)  # in all of the step, world axes
-        turn_carried: wp.array(dtype=V)  # angular velocity by bodies that are moved from outside [rad/s]
+        turn_carried: wp.array(dtype=V)  # angular velocity by kinematic bodies [rad/s]
         turn_normal: wp.array(dtype=T)  # J_w M^-1 J_w^T about n
         turn_across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
         J_w: wp.array(dtype=V)
@@ -202,9 +202,9 @@ def island_types(precision: str) -> SimpleNamespace:
         V=V,
         M=M,
         Colliders=Colliders,
-        Keepers=Keepers,
+        JointFilters=JointFilters,
         Solids=Solids,
         Bodies=Bodies,
-        Movers=Movers,
+        Mechanisms=Mechanisms,
         Points=Points,
     )

@@ -1,7 +1,7 @@
 """Which colliders come near each other in a step: boxes around them, a hierarchy of these, and pairs in order.
 
-A box holds all places that its collider gets to within the step, by the velocity of its body, and half of the gap at
-which contacts are looked at. Planes have no box: they are compared with all.
+A box holds its collider all along its motion in the step, widened by the contact offset. Planes have no box: they are
+compared with all.
 """
 
 from functools import cache
@@ -20,11 +20,11 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     """The kernels `place` and `count_pairs`, which also lists them."""
     types = island_types(precision)
     T, V = types.T, types.V
-    Colliders, Solids, Bodies, Keepers = types.Colliders, types.Solids, types.Bodies, types.Keepers
+    Colliders, Solids, Bodies, JointFilters = types.Colliders, types.Solids, types.Bodies, types.JointFilters
 
     @wp.func
-    def place_in(keys: wp.array(dtype=wp.int64), colliders: Colliders, i: int, j: int):
-        """The place of a pair among keys in order; -1 where it is not among them."""
+    def index_in(keys: wp.array(dtype=wp.int64), colliders: Colliders, i: int, j: int):
+        """The index of a pair among keys in order; -1 where it is not among them."""
         size = keys.shape[0]
         if size > 0:
             key = wp.int64(i) * wp.int64(colliders.count) + wp.int64(j)
@@ -35,18 +35,18 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         return -1
 
     @wp.func
-    def may_meet(colliders: Colliders, keepers: Keepers, env: int, i: int, j: int):
+    def may_meet(colliders: Colliders, joint_filters: JointFilters, env: int, i: int, j: int):
         """Whether two colliders may touch now."""
         if colliders.weld[i] == colliders.weld[j]:
             return False
         if colliders.allowed[colliders.family[i], colliders.family[j]] == 0:
             return False
-        if place_in(colliders.apart, colliders, i, j) >= 0:
+        if index_in(colliders.apart, colliders, i, j) >= 0:
             return False
-        kept = place_in(keepers.pairs, colliders, i, j)
+        kept = index_in(joint_filters.pairs, colliders, i, j)
         if kept >= 0:
-            for k in range(keepers.first[kept], keepers.first[kept + 1]):
-                if keepers.broken[env * keepers.count + keepers.joint[k]] == T(0.0):
+            for k in range(joint_filters.first[kept], joint_filters.first[kept + 1]):
+                if joint_filters.broken[env * joint_filters.count + joint_filters.joint[k]] == T(0.0):
                     return False
         return True
 
@@ -57,14 +57,14 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         k = env * colliders.count + i
         body = colliders.body[i]
         R = colliders.axes[i]
-        x = colliders.place[i]
-        reach = colliders.offset[i]
+        x = colliders.position[i]
+        reach = colliders.contact_offset[i]
         before = V()
         after = V()
         if body >= 0:
             b = env * bodies.count + body
             R_b = bodies.axes[b]
-            x = bodies.place[b] + wp.vec3d(R_b * V(T(x[0]), T(x[1]), T(x[2])))
+            x = bodies.position[b] + wp.vec3d(R_b * V(T(x[0]), T(x[1]), T(x[2])))
             R = R_b * R
             from_center = x - bodies.center[b]
             arm = V(T(from_center[0]), T(from_center[1]), T(from_center[2]))
@@ -72,13 +72,13 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             swept = (bodies.linear[b] + wp.cross(w, arm)) * h
             before, after = wp.min(before, swept), wp.max(after, swept)
             turned = wp.min(wp.length(w) * h, T(2.0))
-            for look in range(bodies.looks[env]):
-                w = bodies.path_angular[look, b]
-                swept = (bodies.path_linear[look, b] + wp.cross(w, arm)) * h
+            for prediction in range(bodies.prediction_count[env]):
+                w = bodies.predicted_angular[prediction, b]
+                swept = (bodies.predicted_linear[prediction, b] + wp.cross(w, arm)) * h
                 before, after = wp.min(before, swept), wp.max(after, swept)
                 turned = wp.max(turned, wp.min(wp.length(w) * h, T(2.0)))
             reach += turned * wp.length(colliders.half[i])
-        solids.place[k] = x
+        solids.position[k] = x
         solids.axes[k] = R
         half = colliders.half[i]
         extent = V()
@@ -102,8 +102,8 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     def height_over(solids: Solids, plane: int, k: int):
         """How far the box of a solid is above a plane [m]."""
         R = solids.axes[plane]
-        lower = wp.vec3d(solids.lower[k]) - solids.place[plane]
-        upper = wp.vec3d(solids.upper[k]) - solids.place[plane]
+        lower = wp.vec3d(solids.lower[k]) - solids.position[plane]
+        upper = wp.vec3d(solids.upper[k]) - solids.position[plane]
         least = wp.float64(0.0)
         for axis in range(3):
             n = wp.float64(R[axis, 2])
@@ -125,7 +125,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     @wp.kernel(**OPTIONS)
     def count_pairs(
         colliders: Colliders,
-        keepers: Keepers,
+        joint_filters: JointFilters,
         solids: Solids,
         tree: wp.uint64,
         planes: wp.array(dtype=int),
@@ -145,9 +145,9 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         is_plane = colliders.kind[i] == PLANE
         for p in range(planes.shape[0]):
             j = planes[p]
-            if not is_plane and may_meet(colliders, keepers, env, wp.min(i, j), wp.max(i, j)):
+            if not is_plane and may_meet(colliders, joint_filters, env, wp.min(i, j), wp.max(i, j)):
                 plane = env * colliders.count + j
-                if height_over(solids, plane, k) <= wp.float64(colliders.offset[j]):
+                if height_over(solids, plane, k) <= wp.float64(colliders.contact_offset[j]):
                     if is_listed == 1:
                         list_pair(firsts, seconds, start, found, k, plane)
                     found += 1
@@ -156,7 +156,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             other = int(0)
             while wp.bvh_query_next(query, other):
                 j = other - env * colliders.count
-                if j > i and colliders.kind[j] != PLANE and may_meet(colliders, keepers, env, i, j):
+                if j > i and colliders.kind[j] != PLANE and may_meet(colliders, joint_filters, env, i, j):
                     if is_listed == 1:
                         list_pair(firsts, seconds, start, found, k, other)
                     found += 1

@@ -1,4 +1,4 @@
-"""What a large stage takes from the groups of mechanisms before a step, and gives to them: links, velocities, forces.
+"""Kernels that copy links, velocities and forces between groups of mechanisms and the arrays of a large stage.
 
 All arrays of a group have a row for each number and a column for each environment of each mechanism.
 
@@ -29,7 +29,7 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 def exchange_functions(precision: str) -> SimpleNamespace:
     """The struct `Masses`, and functions that read arrays of a group."""
     types = island_types(precision)
-    T, V, Movers = types.T, types.V, types.Movers
+    T, V, Mechanisms = types.T, types.V, types.Mechanisms
     Rows = wp.array2d(dtype=T)
 
     @wp.struct
@@ -55,18 +55,18 @@ def exchange_functions(precision: str) -> SimpleNamespace:
         return wp.where(failure[0, column] > T(0.0), T(0.0), T(1.0))
 
     @wp.func
-    def take_rest(failure: Rows, steps_at_rest: Rows, column: int, movers: Movers, mover: int):
-        movers.rest[mover] = steps_at_rest[0, column]
-        movers.failed[mover] = failure[0, column]
+    def take_rest(failure: Rows, steps_at_rest: Rows, column: int, mechanisms: Mechanisms, mechanism: int):
+        mechanisms.steps_at_rest[mechanism] = steps_at_rest[0, column]
+        mechanisms.failed[mechanism] = failure[0, column]
 
     return SimpleNamespace(Masses=Masses, vector_at=vector_at, is_moving=is_moving, take_rest=take_rest)
 
 
 @cache
 def exchange_kernels(precision: str) -> SimpleNamespace:
-    """The kernels of links, of joints that break, and of paths."""
+    """The kernels of links, of joints that break, and of displacements."""
     types = island_types(precision)
-    T, V, Bodies, Keepers, Movers = types.T, types.V, types.Bodies, types.Keepers, types.Movers
+    T, V, Bodies, JointFilters, Mechanisms = types.T, types.V, types.Bodies, types.JointFilters, types.Mechanisms
     Quat = wp.types.quaternion(dtype=T)
     Rows = wp.array2d(dtype=T)
     functions = exchange_functions(precision)
@@ -98,7 +98,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         for axis in range(3):
             arm += vector_at(masses.link_frame, frame + 3 * axis, column) * center[axis]
         x = origins[k] + wp.vec3d(vector_at(pose, row, column))
-        bodies.place[b] = x
+        bodies.position[b] = x
         bodies.axes[b] = R
         bodies.center[b] = x + wp.vec3d(R * arm)
         bodies.linear[b] = vector_at(velocity, 6 * link, column)
@@ -112,11 +112,11 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         rows: wp.array(dtype=int),
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
-        keepers: Keepers,
+        joint_filters: JointFilters,
     ):
         """Which joints of a group have broken that keep colliders apart."""
         env, k = wp.tid()
-        keepers.broken[env * keepers.count + numbers[k]] = broken[rows[k], columns[k] + env]
+        joint_filters.broken[env * joint_filters.count + numbers[k]] = broken[rows[k], columns[k] + env]
 
     @wp.kernel(**OPTIONS)
     def give_forces(
@@ -124,7 +124,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         wrench: Rows,
         steps_at_rest: Rows,
     ):
@@ -138,25 +138,29 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         for axis in range(3):
             wrench[row + axis, column] = wrench[row + axis, column] + F[axis]
             wrench[row + 3 + axis, column] = wrench[row + 3 + axis, column] + N[axis]
-        steps_at_rest[0, column] = movers.rest[env * movers.count + bodies.mover[numbers[k]]]
+        steps_at_rest[0, column] = mechanisms.steps_at_rest[env * mechanisms.count + bodies.mechanism[numbers[k]]]
 
     @wp.kernel(**OPTIONS)
-    def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
-        """Write what mechanisms move by beside the step, a row a dof."""
+    def give_displacement(
+        columns: wp.array(dtype=int), numbers: wp.array(dtype=int), mechanisms: Mechanisms, displacement: Rows
+    ):
+        """Write the displacements of mechanisms beside the step, a row a dof."""
         env, k = wp.tid()
         column = columns[k] + env
-        first = env * movers.dof_count + movers.first[numbers[k]]
-        for dof in range(movers.dofs[numbers[k]]):
-            path[dof, column] = movers.path[first + dof]
+        first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+        for dof in range(mechanisms.dofs[numbers[k]]):
+            displacement[dof, column] = mechanisms.displacement[first + dof]
 
-    return SimpleNamespace(take_links=take_links, take_broken=take_broken, give_forces=give_forces, give_path=give_path)
+    return SimpleNamespace(
+        take_links=take_links, take_broken=take_broken, give_forces=give_forces, give_displacement=give_displacement
+    )
 
 
 @cache
 def single_body_kernels(precision: str) -> SimpleNamespace:
     """The kernels `take_bodies`, before a step, and `keep_spins`, after it."""
     types = island_types(precision)
-    T, V, M, Bodies, Movers = types.T, types.V, types.M, types.Bodies, types.Movers
+    T, V, M, Bodies, Mechanisms = types.T, types.V, types.M, types.Bodies, types.Mechanisms
     Quat = wp.types.quaternion(dtype=T)
     Rows = wp.array2d(dtype=T)
     functions = exchange_functions(precision)
@@ -174,15 +178,15 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         return R * I * wp.transpose(R)
 
     @wp.func
-    def write_inverse(movers: Movers, row: int, I_inverse: M, m_inverse: T):
+    def write_inverse(mechanisms: Mechanisms, row: int, I_inverse: M, m_inverse: T):
         """Write M^-1, six rows of six."""
         for axis in range(3):
             for other in range(3):
-                movers.inverse[row + 6 * axis + other] = T(0.0)
-                movers.inverse[row + 6 * axis + 3 + other] = T(0.0)
-                movers.inverse[row + 18 + 6 * axis + other] = T(0.0)
-                movers.inverse[row + 18 + 6 * axis + 3 + other] = I_inverse[axis, other]
-            movers.inverse[row + 7 * axis] = m_inverse
+                mechanisms.inverse[row + 6 * axis + other] = T(0.0)
+                mechanisms.inverse[row + 6 * axis + 3 + other] = T(0.0)
+                mechanisms.inverse[row + 18 + 6 * axis + other] = T(0.0)
+                mechanisms.inverse[row + 18 + 6 * axis + 3 + other] = I_inverse[axis, other]
+            mechanisms.inverse[row + 7 * axis] = m_inverse
 
     @wp.kernel(**OPTIONS)
     def take_bodies(
@@ -195,16 +199,16 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         own_bodies: wp.array(dtype=int),
         h: T,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
     ):
         """Of bodies without joints: M^-1, and velocities that they have after a step without contacts."""
         env, k = wp.tid()
         column = columns[k] + env
-        mover = env * movers.count + numbers[k]
-        take_rest(failure, steps_at_rest, column, movers, mover)
+        mechanism = env * mechanisms.count + numbers[k]
+        take_rest(failure, steps_at_rest, column, mechanisms, mechanism)
         b = env * bodies.count + own_bodies[k]
-        first = env * movers.dof_count + movers.first[numbers[k]]
-        row = env * movers.inverse_count + movers.inverse_first[numbers[k]]
+        first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+        row = env * mechanisms.inverse_count + mechanisms.inverse_first[numbers[k]]
         mass = masses.link_mass[0, column]
         I = inertia_of(masses, bodies.axes[b], column)
         I_inverse = wp.inverse(I)
@@ -219,13 +223,13 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
         moves = is_moving(failure, column)
         for axis in range(3):
-            movers.start[first + axis] = bodies.linear[b][axis] * moves
-            movers.start[first + 3 + axis] = bodies.angular[b][axis] * moves
-            movers.path[first + axis] = T(0.0)
-            movers.path[first + 3 + axis] = T(0.0)
-            movers.free[first + axis] = v[axis] * moves
-            movers.free[first + 3 + axis] = w[axis] * moves
-        write_inverse(movers, row, I_inverse * moves, moves / mass)
+            mechanisms.start[first + axis] = bodies.linear[b][axis] * moves
+            mechanisms.start[first + 3 + axis] = bodies.angular[b][axis] * moves
+            mechanisms.displacement[first + axis] = T(0.0)
+            mechanisms.displacement[first + 3 + axis] = T(0.0)
+            mechanisms.free[first + axis] = v[axis] * moves
+            mechanisms.free[first + 3 + axis] = w[axis] * moves
+        write_inverse(mechanisms, row, I_inverse * moves, moves / mass)
 
     @wp.kernel(**OPTIONS)
     def keep_spins(
@@ -235,7 +239,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         own_bodies: wp.array(dtype=int),
         h: T,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         root_pose: Rows,
         root_velocity: Rows,
     ):
@@ -245,8 +249,8 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         b = env * bodies.count + own_bodies[k]
         w = vector_at(root_velocity, 3, column)
         if wp.length(w) * h > T(VIOLENT) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
-            first = env * movers.dof_count + movers.first[numbers[k]]
-            left = V(movers.v[first + 3], movers.v[first + 4], movers.v[first + 5])
+            first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+            left = V(mechanisms.v[first + 3], mechanisms.v[first + 4], mechanisms.v[first + 5])
             most = wp.dot(left, inertia_of(masses, bodies.axes[b], column) * left)
             R = wp.quat_to_matrix(
                 Quat(root_pose[3, column], root_pose[4, column], root_pose[5, column], root_pose[6, column])
@@ -263,7 +267,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
 def tree_kernels(precision: str) -> SimpleNamespace:
     """The kernels `take_velocities`, `take_trees` and `keep_accelerations`."""
     types = island_types(precision)
-    T, Bodies, Movers = types.T, types.Bodies, types.Movers
+    T, Bodies, Mechanisms = types.T, types.Bodies, types.Mechanisms
     Rows = wp.array2d(dtype=T)
     functions = exchange_functions(precision)
     is_moving, take_rest = functions.is_moving, functions.take_rest
@@ -277,20 +281,20 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         numbers: wp.array(dtype=int),
         root_dofs: int,
         ahead: T,
-        movers: Movers,
+        mechanisms: Mechanisms,
         velocities: wp.array(dtype=T),
     ):
-        """Generalized velocities of mechanisms with joints, and what these move by in a time ahead."""
+        """Generalized velocities of mechanisms with joints, and displacements by them in a time ahead."""
         env, k = wp.tid()
         column = columns[k] + env
-        first = env * movers.dof_count + movers.first[numbers[k]]
+        first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
         moves = is_moving(failure, column)
-        for dof in range(movers.dofs[numbers[k]]):
+        for dof in range(mechanisms.dofs[numbers[k]]):
             if dof < root_dofs:
                 velocities[first + dof] = root_velocity[dof, column] * moves
             else:
                 velocities[first + dof] = joint_velocity[dof - root_dofs, column] * moves
-            movers.path[first + dof] = ahead * velocities[first + dof]
+            mechanisms.displacement[first + dof] = ahead * velocities[first + dof]
 
     @wp.kernel(**OPTIONS)
     def take_trees(
@@ -302,29 +306,29 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         own_bodies: wp.array2d(dtype=int),
-        places: wp.array(dtype=int),
+        jacobian_links: wp.array(dtype=int),
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
     ):
         """Of mechanisms with joints: M^-1 of the trees and with what constraints hold, and the Jacobians of links."""
         env, k = wp.tid()
         column = columns[k] + env
         number = numbers[k]
-        mover = env * movers.count + number
-        take_rest(failure, steps_at_rest, column, movers, mover)
-        dofs = movers.dofs[number]
-        row = env * movers.inverse_count + movers.inverse_first[number]
+        mechanism = env * mechanisms.count + number
+        take_rest(failure, steps_at_rest, column, mechanisms, mechanism)
+        dofs = mechanisms.dofs[number]
+        row = env * mechanisms.inverse_count + mechanisms.inverse_first[number]
         moves = is_moving(failure, column)
-        first = env * movers.dof_count + movers.first[number]
+        first = env * mechanisms.dof_count + mechanisms.first[number]
         for dof in range(dofs):
-            movers.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
+            mechanisms.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
             for other in range(dofs):
-                movers.inverse[row + dof * dofs + other] = held[dof * dofs + other, column] * moves
-        for place in range(places.shape[0]):
-            source = 6 * dofs * places[place]
-            target = env * movers.jacobian_count + bodies.jacobian[own_bodies[k, place]]
+                mechanisms.inverse[row + dof * dofs + other] = held[dof * dofs + other, column] * moves
+        for index in range(jacobian_links.shape[0]):
+            source = 6 * dofs * jacobian_links[index]
+            target = env * mechanisms.jacobian_count + bodies.jacobian[own_bodies[k, index]]
             for entry in range(6 * dofs):
-                movers.jacobian[target + entry] = jacobian[source + entry, column]
+                mechanisms.jacobian[target + entry] = jacobian[source + entry, column]
 
     @wp.kernel(**OPTIONS)
     def keep_accelerations(
@@ -333,7 +337,7 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         own_bodies: wp.array2d(dtype=int),
         h: T,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         acceleration: Rows,
         change: Rows,
         input_change: Rows,
@@ -346,13 +350,13 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         env, k = wp.tid()
         column = columns[k] + env
         touched = T(0.0)
-        for place in range(own_bodies.shape[1]):
-            b = env * bodies.count + own_bodies[k, place]
+        for index in range(own_bodies.shape[1]):
+            b = env * bodies.count + own_bodies[k, index]
             touched += wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b])
         if touched > T(0.0):
-            first = env * movers.dof_count + movers.first[numbers[k]]
-            for dof in range(movers.dofs[numbers[k]]):
-                free = (movers.free[first + dof] - movers.start[first + dof]) / h
+            first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+            for dof in range(mechanisms.dofs[numbers[k]]):
+                free = (mechanisms.free[first + dof] - mechanisms.start[first + dof]) / h
                 found = acceleration[dof, column]
                 acceleration[dof, column] = wp.clamp(found, wp.min(free, T(0.0)), wp.max(free, T(0.0)))
             for row in range(change.shape[0]):

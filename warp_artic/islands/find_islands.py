@@ -1,7 +1,7 @@
-"""Islands: mechanisms that points join, one after the other, with their points; static bodies join nothing.
+"""Islands: mechanisms that contact points connect, with their points; static bodies connect nothing.
 
-All of an island fall asleep together: each has been at rest for as long as the one that has been for the shortest time.
-Nothing rests on a body that is moved from outside.
+An island falls asleep as a whole: all of it has been at rest for as long as the one that moved last. A kinematic body
+that moves keeps it awake.
 """
 
 from functools import cache
@@ -9,7 +9,7 @@ from functools import cache
 import warp as wp
 
 from warp_artic.islands.arrays import island_types
-from warp_artic.islands.narrow_phase import MOST_PLACES
+from warp_artic.islands.narrow_phase import MAX_CANDIDATES
 from warp_artic.islands.responses import response_kernels
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
@@ -21,25 +21,25 @@ def island_structs():
 
     @wp.struct
     class Island:
-        """Its points and its movers are those from one place on and before another one in `Islands`."""
+        """One island: ranges of `Islands.points` and `Islands.mechanisms`."""
 
         env: int
         first_point: int
         end_point: int
-        first_mover: int
-        end_mover: int
+        first_mechanism: int
+        end_mechanism: int
 
     @wp.struct
     class Islands:
-        """Those of all environments, by number, from the first point or mover of an environment on."""
+        """Those of all environments; each environment has its own ranges of points and mechanisms."""
 
         count: wp.array(dtype=int)  # in an environment
-        leader: wp.array(dtype=int)  # of a mover, one of its island
+        leader: wp.array(dtype=int)  # of a mechanism: one of its island
         number: wp.array(dtype=int)  # of a leader: its island
         point_start: wp.array(dtype=int)  # of an island: its first point in `points`, and the end of the last one
         points: wp.array(dtype=int)
-        mover_start: wp.array(dtype=int)
-        movers: wp.array(dtype=int)
+        mechanism_start: wp.array(dtype=int)
+        mechanisms: wp.array(dtype=int)
         point_range: wp.array(dtype=int)  # of an environment: its first point, and the end of the last one
         asleep: wp.array(dtype=int)  # of an island
 
@@ -51,13 +51,13 @@ def island_kernel(precision: str) -> wp.Kernel:
     """Find the islands of each environment, in the order of their first points."""
     types = island_types(precision)
     T = types.T
-    Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
+    Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
     Islands, _Island = island_structs()
-    mover_of = response_kernels(precision).mover_of
+    mechanism_of = response_kernels(precision).mechanism_of
 
     @wp.func
-    def leader_of(islands: Islands, mover: int):
-        found = mover
+    def leader_of(islands: Islands, mechanism: int):
+        found = mechanism
         while islands.leader[found] != found:
             islands.leader[found] = islands.leader[islands.leader[found]]
             found = islands.leader[found]
@@ -75,12 +75,12 @@ def island_kernel(precision: str) -> wp.Kernel:
 
     @wp.func
     def is_moved(colliders: Colliders, bodies: Bodies, env: int, i: int):
-        """Whether a collider is on a body that is moved from outside, and moves now."""
+        """Whether a collider is on a kinematic body that moves now."""
         moves = False
         body = colliders.body[i]
         if body >= 0:
             b = env * bodies.count + body
-            if bodies.mover[body] < 0:
+            if bodies.mechanism[body] < 0:
                 moves = wp.length_sq(bodies.linear[b]) + wp.length_sq(bodies.angular[b]) > T(0.0)
         return moves
 
@@ -88,85 +88,87 @@ def island_kernel(precision: str) -> wp.Kernel:
     def find(
         colliders: Colliders,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         points: Points,
         point_count: int,
         sleep_steps: T,
         islands: Islands,
     ):
         env = wp.tid()
-        base = env * movers.count
-        keys = wp.int64(colliders.count) * wp.int64(colliders.count) * wp.int64(MOST_PLACES)
+        base = env * mechanisms.count
+        keys = wp.int64(colliders.count) * wp.int64(colliders.count) * wp.int64(MAX_CANDIDATES)
         begin = first_of(points, point_count, wp.int64(env) * keys)
         end = first_of(points, point_count, wp.int64(env + 1) * keys)
         islands.point_range[2 * env] = begin
         islands.point_range[2 * env + 1] = end
-        for m in range(movers.count):
+        for m in range(mechanisms.count):
             islands.leader[base + m] = base + m
             islands.number[base + m] = -1
         for point in range(begin, end):
-            first = mover_of(colliders, bodies, points.first[point])
-            second = mover_of(colliders, bodies, points.second[point])
+            first = mechanism_of(colliders, bodies, points.first[point])
+            second = mechanism_of(colliders, bodies, points.second[point])
             if first >= 0 and second >= 0 and first != second:
                 a = leader_of(islands, base + first)
                 b = leader_of(islands, base + second)
                 islands.leader[wp.max(a, b)] = wp.min(a, b)
-        # Islands have room from the first mover of the environment on: there are at most as many.
+        # Islands have room from the first mechanism of the environment on: there are at most as many.
         count = int(0)
         for point in range(begin, end):
-            mover = wp.max(
-                mover_of(colliders, bodies, points.first[point]), mover_of(colliders, bodies, points.second[point])
+            mechanism = wp.max(
+                mechanism_of(colliders, bodies, points.first[point]),
+                mechanism_of(colliders, bodies, points.second[point]),
             )
-            leader = leader_of(islands, base + mover)
+            leader = leader_of(islands, base + mechanism)
             if is_moved(colliders, bodies, env, points.first[point]):
-                movers.rest[leader] = T(0.0)
+                mechanisms.steps_at_rest[leader] = T(0.0)
             if is_moved(colliders, bodies, env, points.second[point]):
-                movers.rest[leader] = T(0.0)
+                mechanisms.steps_at_rest[leader] = T(0.0)
             if islands.number[leader] < 0:
                 islands.number[leader] = count
                 islands.point_start[base + env + count] = 0
-                islands.mover_start[base + env + count] = 0
+                islands.mechanism_start[base + env + count] = 0
                 islands.asleep[base + count] = 1
                 count += 1
             number = islands.number[leader]
             islands.point_start[base + env + number] = islands.point_start[base + env + number] + 1
         islands.count[env] = count
-        least = movers.rest
-        for m in range(movers.count):
+        least = mechanisms.steps_at_rest
+        for m in range(mechanisms.count):
             leader = leader_of(islands, base + m)
             number = islands.number[leader]
             if number >= 0:
-                islands.mover_start[base + env + number] = islands.mover_start[base + env + number] + 1
-                least[leader] = wp.min(least[leader], movers.rest[base + m])
+                islands.mechanism_start[base + env + number] = islands.mechanism_start[base + env + number] + 1
+                least[leader] = wp.min(least[leader], mechanisms.steps_at_rest[base + m])
         # Counts become ends, and as entries are placed from behind, starts.
         point_total = begin
-        mover_total = base
+        mechanism_total = base
         for number in range(count):
             point_total += islands.point_start[base + env + number]
             islands.point_start[base + env + number] = point_total
-            mover_total += islands.mover_start[base + env + number]
-            islands.mover_start[base + env + number] = mover_total
+            mechanism_total += islands.mechanism_start[base + env + number]
+            islands.mechanism_start[base + env + number] = mechanism_total
         islands.point_start[base + env + count] = point_total
-        islands.mover_start[base + env + count] = mover_total
+        islands.mechanism_start[base + env + count] = mechanism_total
         for k in range(end - begin):
             point = end - 1 - k
-            mover = wp.max(
-                mover_of(colliders, bodies, points.first[point]), mover_of(colliders, bodies, points.second[point])
+            mechanism = wp.max(
+                mechanism_of(colliders, bodies, points.first[point]),
+                mechanism_of(colliders, bodies, points.second[point]),
             )
-            number = islands.number[leader_of(islands, base + mover)]
-            place = islands.point_start[base + env + number] - 1
-            islands.point_start[base + env + number] = place
-            islands.points[place] = point
-        for k in range(movers.count):
-            m = movers.count - 1 - k
+            number = islands.number[leader_of(islands, base + mechanism)]
+            index = islands.point_start[base + env + number] - 1
+            islands.point_start[base + env + number] = index
+            islands.points[index] = point
+        for k in range(mechanisms.count):
+            m = mechanisms.count - 1 - k
             leader = leader_of(islands, base + m)
             number = islands.number[leader]
             if number >= 0:
-                place = islands.mover_start[base + env + number] - 1
-                islands.mover_start[base + env + number] = place
-                islands.movers[place] = m
-                movers.rest[base + m] = least[leader]
-                if sleep_steps == T(0.0) or movers.rest[base + m] < sleep_steps:
+                index = islands.mechanism_start[base + env + number] - 1
+                islands.mechanism_start[base + env + number] = index
+                islands.mechanisms[index] = m
+                mechanisms.steps_at_rest[base + m] = least[leader]
+                if sleep_steps == T(0.0) or mechanisms.steps_at_rest[base + m] < sleep_steps:
                     islands.asleep[base + number] = 0
 
     return find

@@ -1,7 +1,7 @@
-"""Friction, limits and what else gives way in an island (`constraints.bounded_rows`), solved beside its points.
+"""Friction, limits and other rows of joints with bounded impulses in an island, solved beside its points.
 
-The step that follows has these rows too, so that impulses of contacts have to take them into account. With s, the
-impulse of a row so far beside that of a step without contacts,
+The step that follows has these rows too (`constraints.bounded_rows`), so contact impulses have to take them into
+account. With s, the impulse of a row so far, less that of a step without contacts,
     least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,
     least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise.
 Motion without contacts keeps these bounds with s = 0 (`take_rows`). A drive, with one bound, keeps to that motion
@@ -16,142 +16,142 @@ import warp as wp
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 
-GROWS = wp.constant(2.0)
-"""How many times the impulse that a substep begins with is an impact."""
+IMPACT_GROWTH = wp.constant(2.0)
+"""Growth of an impulse in a substep from which on it is an impact."""
 
 
 @cache
 def joint_rows(precision: str) -> SimpleNamespace:
-    """Functions of one row, `rate`, `push`, `solve_one`, of those of a mechanism, `answer`, `end`, and of an island."""
+    """Functions of one row, of the rows of a mechanism, `write_responses`, `forget` and `end`, and of an island."""
     types = island_types(precision)
-    T, Movers = types.T, types.Movers
+    T, Mechanisms = types.T, types.Mechanisms
     Islands, Island = island_structs()
 
     @wp.func
-    def first_dof(movers: Movers, env: int, mover: int):
-        return env * movers.dof_count + movers.first[mover]
+    def first_dof(mechanisms: Mechanisms, env: int, mechanism: int):
+        return env * mechanisms.dof_count + mechanisms.first[mechanism]
 
     @wp.func
-    def row_rate(movers: Movers, env: int, mover: int, row: int, x: wp.array(dtype=T)):
+    def row_rate(mechanisms: Mechanisms, env: int, mechanism: int, row: int, x: wp.array(dtype=T)):
         """J x."""
-        own = first_dof(movers, env, mover)
-        own_terms = env * movers.term_count
+        own = first_dof(mechanisms, env, mechanism)
+        own_terms = env * mechanisms.term_count
         rate = T(0.0)
-        for term in range(movers.row_term[row], movers.row_term[row + 1]):
-            rate += movers.J[own_terms + term] * x[own + movers.term_dof[term]]
+        for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
+            rate += mechanisms.J[own_terms + term] * x[own + mechanisms.term_dof[term]]
         return rate
 
     @wp.func
-    def push_row(movers: Movers, env: int, mover: int, row: int, z: T, x: wp.array(dtype=T)):
+    def push_row(mechanisms: Mechanisms, env: int, mechanism: int, row: int, z: T, x: wp.array(dtype=T)):
         """x += Y z"""
-        own = first_dof(movers, env, mover)
-        first_Y = env * movers.Y_count + movers.row_Y[row]
-        for dof in range(movers.dofs[mover]):
-            x[own + dof] = x[own + dof] + movers.Y[first_Y + dof] * z
+        own = first_dof(mechanisms, env, mechanism)
+        first_Y = env * mechanisms.Y_count + mechanisms.row_Y[row]
+        for dof in range(mechanisms.dofs[mechanism]):
+            x[own + dof] = x[own + dof] + mechanisms.Y[first_Y + dof] * z
 
     @wp.func
-    def answer_row(movers: Movers, env: int, mover: int, row: int):
+    def write_row_response(mechanisms: Mechanisms, env: int, mechanism: int, row: int):
         """Write Y; returns G."""
-        dofs = movers.dofs[mover]
-        inverse = env * movers.inverse_count + movers.inverse_first[mover]
-        own_terms = env * movers.term_count
-        first_Y = env * movers.Y_count + movers.row_Y[row]
+        dofs = mechanisms.dofs[mechanism]
+        inverse = env * mechanisms.inverse_count + mechanisms.inverse_first[mechanism]
+        own_terms = env * mechanisms.term_count
+        first_Y = env * mechanisms.Y_count + mechanisms.row_Y[row]
         for dof in range(dofs):
             total = T(0.0)
-            for term in range(movers.row_term[row], movers.row_term[row + 1]):
-                entry = inverse + dof * dofs + movers.term_dof[term]
-                total += movers.inverse[entry] * movers.P[own_terms + term]
-            movers.Y[first_Y + dof] = total
+            for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
+                entry = inverse + dof * dofs + mechanisms.term_dof[term]
+                total += mechanisms.inverse[entry] * mechanisms.P[own_terms + term]
+            mechanisms.Y[first_Y + dof] = total
         G = T(0.0)
-        for term in range(movers.row_term[row], movers.row_term[row + 1]):
-            G += movers.J[own_terms + term] * movers.Y[first_Y + movers.term_dof[term]]
+        for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
+            G += mechanisms.J[own_terms + term] * mechanisms.Y[first_Y + mechanisms.term_dof[term]]
         return G
 
     @wp.func
-    def answer_rows(movers: Movers, env: int, m: int):
+    def write_row_responses(mechanisms: Mechanisms, env: int, m: int):
         """Write Y and G of all rows; drives that are part of M^-1 have none."""
-        for row in range(movers.row_first[m], movers.row_first[m + 1]):
-            k = env * movers.row_count + row
-            movers.G[k] = answer_row(movers, env, m, row)
-            if movers.holds[k] == 1:
-                movers.G[k] = T(0.0)
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            k = env * mechanisms.row_count + row
+            mechanisms.G[k] = write_row_response(mechanisms, env, m, row)
+            if mechanisms.holds[k] == 1:
+                mechanisms.G[k] = T(0.0)
 
     @wp.func
-    def solve_row(movers: Movers, env: int, m: int, row: int, part: T):
+    def solve_row(mechanisms: Mechanisms, env: int, m: int, row: int, part: T):
         """Solve a row; returns its impulse in the substep."""
-        k = env * movers.row_count + row
-        G = movers.G[k]
-        z = movers.impulse[k]
+        k = env * mechanisms.row_count + row
+        G = mechanisms.G[k]
+        z = mechanisms.impulse[k]
         found = z
         if G > T(0.0):
-            before = (T(1.0) - part) * movers.speed[k]
-            least = part * movers.least[k] + before
-            most = part * movers.most[k] + before
-            if movers.is_drive[row] == 0:
-                least = wp.min(movers.least[k], least)
-                most = wp.max(movers.most[k], most)
-            C = movers.compliance[k]
-            total = movers.borne[k]
-            y = row_rate(movers, env, m, row, movers.v) - G * z + C * total
+            before = (T(1.0) - part) * mechanisms.speed[k]
+            least = part * mechanisms.velocity_lower[k] + before
+            most = part * mechanisms.velocity_upper[k] + before
+            if mechanisms.is_drive[row] == 0:
+                least = wp.min(mechanisms.velocity_lower[k], least)
+                most = wp.max(mechanisms.velocity_upper[k], most)
+            C = mechanisms.compliance[k]
+            total = mechanisms.accumulated[k]
+            y = row_rate(mechanisms, env, m, row, mechanisms.v) - G * z + C * total
             low = total + (least - y) / (G + C)
             high = total + (most - y) / (G + C)
             found = wp.max(low, T(0.0)) + wp.min(high, T(0.0))
-            found = wp.clamp(found, movers.impulse_lower[k], movers.impulse_upper[k]) - total
-            movers.impulse[k] = found
+            found = wp.clamp(found, mechanisms.impulse_lower[k], mechanisms.impulse_upper[k]) - total
+            mechanisms.impulse[k] = found
             if found != z:
-                push_row(movers, env, m, row, found - z, movers.v)
+                push_row(mechanisms, env, m, row, found - z, mechanisms.v)
         return found
 
     @wp.func
-    def solve_rows(movers: Movers, islands: Islands, island: Island, part: T):
-        """Solve the rows in a substep that ends after a `part` of the step, and list which bear something."""
-        for place in range(island.first_mover, island.end_mover):
-            m = islands.movers[place]
-            listed = island.env * movers.row_count + movers.row_first[m]
+    def solve_rows(mechanisms: Mechanisms, islands: Islands, island: Island, part: T):
+        """Solve the rows in a substep that ends after a `part` of the step, and list which have an impulse."""
+        for index in range(island.first_mechanism, island.end_mechanism):
+            m = islands.mechanisms[index]
+            listed = island.env * mechanisms.row_count + mechanisms.row_first[m]
             count = int(0)
-            for row in range(movers.row_first[m], movers.row_first[m + 1]):
-                if solve_row(movers, island.env, m, row, part) != T(0.0):
-                    movers.bearing[listed + count] = row
+            for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+                if solve_row(mechanisms, island.env, m, row, part) != T(0.0):
+                    mechanisms.supporting[listed + count] = row
                     count += 1
-            movers.bearing_count[island.env * movers.count + m] = count
+            mechanisms.supporting_count[island.env * mechanisms.count + m] = count
 
     @wp.func
-    def forget_rows(movers: Movers, env: int, m: int):
+    def forget_rows(mechanisms: Mechanisms, env: int, m: int):
         """Begin without impulses."""
-        for row in range(movers.row_first[m], movers.row_first[m + 1]):
-            movers.impulse[env * movers.row_count + row] = T(0.0)
-            movers.borne[env * movers.row_count + row] = T(0.0)
-            movers.begun[env * movers.row_count + row] = T(0.0)
-        movers.bearing_count[env * movers.count + m] = 0
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            mechanisms.impulse[env * mechanisms.row_count + row] = T(0.0)
+            mechanisms.accumulated[env * mechanisms.row_count + row] = T(0.0)
+            mechanisms.initial[env * mechanisms.row_count + row] = T(0.0)
+        mechanisms.supporting_count[env * mechanisms.count + m] = 0
 
     @wp.func
-    def warm_start_rows(movers: Movers, islands: Islands, island: Island):
+    def warm_start_rows(mechanisms: Mechanisms, islands: Islands, island: Island):
         """Apply the impulses of the substep before."""
-        for place in range(island.first_mover, island.end_mover):
-            m = islands.movers[place]
-            for row in range(movers.row_first[m], movers.row_first[m + 1]):
-                z = movers.impulse[island.env * movers.row_count + row]
+        for index in range(island.first_mechanism, island.end_mechanism):
+            m = islands.mechanisms[index]
+            for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+                z = mechanisms.impulse[island.env * mechanisms.row_count + row]
                 if z != T(0.0):
-                    push_row(movers, island.env, m, row, z, movers.v)
+                    push_row(mechanisms, island.env, m, row, z, mechanisms.v)
 
     @wp.func
-    def end_rows(movers: Movers, env: int, m: int):
-        """Add up what rows have borne in a substep; those of a mechanism that is hit go on from what it began with."""
-        hit = movers.is_hit[env * movers.count + m] == 1
-        for row in range(movers.row_first[m], movers.row_first[m + 1]):
-            k = env * movers.row_count + row
-            z = movers.impulse[k]
-            movers.borne[k] = movers.borne[k] + z
-            if hit and wp.abs(z) > T(GROWS) * wp.abs(movers.begun[k]):
-                z = movers.begun[k]
-            movers.impulse[k] = z
-            movers.begun[k] = z
+    def end_rows(mechanisms: Mechanisms, env: int, m: int):
+        """Sum up impulses at the end of a substep; rows of a mechanism with an impact go on without it."""
+        hit = mechanisms.is_hit[env * mechanisms.count + m] == 1
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            k = env * mechanisms.row_count + row
+            z = mechanisms.impulse[k]
+            mechanisms.accumulated[k] = mechanisms.accumulated[k] + z
+            if hit and wp.abs(z) > T(IMPACT_GROWTH) * wp.abs(mechanisms.initial[k]):
+                z = mechanisms.initial[k]
+            mechanisms.impulse[k] = z
+            mechanisms.initial[k] = z
 
     return SimpleNamespace(
         first_dof=first_dof,
         rate=row_rate,
         push=push_row,
-        answer=answer_rows,
+        write_responses=write_row_responses,
         solve_one=solve_row,
         solve=solve_rows,
         forget=forget_rows,

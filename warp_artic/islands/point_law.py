@@ -8,15 +8,15 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
     overlap   b = min(- s g, depenetration speed),  s = omega / a,  c = 1 / (1 + k omega a),  m = k omega a c: an
               implicit spring of omega = 2 pi FREQUENCY / k with the damping ratio DAMPING,  a = 2 DAMPING + k omega;
               m is less where joints leave the point a short lever (`constraints.contact_lever`)
-    relaxed   b = 0 for overlaps, c = 0, m = 1: what takes overlaps back leaves no velocity
+    relaxed   b = 0 for overlaps, c = 0, m = 1: the overlap correction leaves no velocity
     impact    y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
               b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
     deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
     soft      z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
     hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
               by more than HARD k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
-              It would be given twice, and sweeps take little of it back where what is heavy lies on what is light
-What is soft in contacts keeps sweeps that have not converged from feeding velocities with overlaps.
+              It would be applied twice, and sweeps remove little of it where a heavy body lies on a light one
+Softness keeps sweeps that have not converged from turning overlaps into velocities.
 
 Source: Catto, Soft constraints (2011), Solver2D (2024).
 """
@@ -36,8 +36,8 @@ FREQUENCY = wp.constant(0.25)
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
 LEAST_LEFT = wp.constant(0.05)
-"""Of the response of a point, where joints bear what it pushes."""
-HARD = wp.constant(20.0)
+"""Share of the response of a point that joint limits leave it, at least."""
+IMPACT_ACCELERATION = wp.constant(20.0)
 """Acceleration beyond what weights cause [m/s^2]."""
 NO_BOUNCE = wp.constant(-1.0e9)
 """Bound of a normal velocity that bounds nothing [m/s]."""
@@ -49,7 +49,7 @@ NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 def point_law(precision: str) -> SimpleNamespace:
     """Functions of points, and the struct `Softness`."""
     types = island_types(precision)
-    T, V, Colliders, Movers, Points = types.T, types.V, types.Colliders, types.Movers, types.Points
+    T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     SINGULAR = NEARLY_SINGULAR[precision]
     functions = point_functions(precision)
     point_rate, point_motion, push_point = functions.rate, functions.motion, functions.push
@@ -110,7 +110,7 @@ def point_law(precision: str) -> SimpleNamespace:
             law.b = -gap / k
         elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
             fastest = wp.min(
-                colliders.depenetration[points.first[point]], colliders.depenetration[points.second[point]]
+                colliders.depenetration_speed[points.first[point]], colliders.depenetration_speed[points.second[point]]
             )
             law.b = wp.min(-gap * soft.s, fastest)
             law.m = soft.m * lever_share(response, points.reach[point])
@@ -145,9 +145,9 @@ def point_law(precision: str) -> SimpleNamespace:
         return x_1, x_2
 
     @wp.func
-    def solve_turning(colliders: Colliders, movers: Movers, points: Points, point: int, surfaces: int):
+    def solve_turning(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, surfaces: int):
         """Have a point resist turning, as far as the impulse along its normal lets it."""
-        w = point_rate(points, points.J_w, point, movers.v, points.turn_carried[point])
+        w = point_rate(points, points.J_w, point, mechanisms.v, points.turn_carried[point])
         z_n = points.z[point][0]
         z = points.turn[point]
         most = colliders.torsional_friction[surfaces] * z_n
@@ -159,23 +159,23 @@ def point_law(precision: str) -> SimpleNamespace:
         )
         found = V(about, roll_1, roll_2)
         points.turn[point] = found
-        push_point(points, points.Y_w, point, movers.v, found - z)
+        push_point(points, points.Y_w, point, mechanisms.v, found - z)
 
     @wp.func
     def solve_point(
         colliders: Colliders,
-        movers: Movers,
+        mechanisms: Mechanisms,
         points: Points,
         point: int,
         k: T,
         elapsed: T,
         soft: Softness,
         is_relaxed: int,
-        borne: V,
+        supported: V,
     ):
-        """Solve a point some time after the start of the step; joints bear a part of its response to the normal."""
-        y, gap = point_motion(points, movers, point, elapsed)
-        response = points.normal[point] - borne
+        """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
+        y, gap = point_motion(points, mechanisms, point, elapsed)
+        response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)
         law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed)
@@ -187,12 +187,12 @@ def point_law(precision: str) -> SimpleNamespace:
         z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across[point], points.friction[point] * z_n)
         found = V(z_n, z_1, z_2)
         points.z[point] = found
-        push_point(points, points.Y, point, movers.v, found - z)
+        push_point(points, points.Y, point, mechanisms.v, found - z)
         if colliders.resist_turning == 1:
-            solve_turning(colliders, movers, points, point, surfaces)
+            solve_turning(colliders, mechanisms, points, point, surfaces)
 
     @wp.func
-    def acceleration_along(movers: Movers, points: Points, point: int, h: T):
+    def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
         """Normal acceleration in a step h without contacts."""
         a = T(0.0)
         term = points.term[point]
@@ -200,24 +200,24 @@ def point_law(precision: str) -> SimpleNamespace:
         dof_a = points.first_dof[point]
         dof_b = points.second_dof[point]
         for d in range(points.first_dofs[point]):
-            a += points.J[term + d][0] * (movers.free[dof_a + d] - movers.start[dof_a + d])
+            a += points.J[term + d][0] * (mechanisms.free[dof_a + d] - mechanisms.start[dof_a + d])
         for d in range(points.second_dofs[point]):
-            a += points.J[other + d][0] * (movers.free[dof_b + d] - movers.start[dof_b + d])
+            a += points.J[other + d][0] * (mechanisms.free[dof_b + d] - mechanisms.start[dof_b + d])
         return a / h
 
     @wp.func
     def find_impact(
-        colliders: Colliders, movers: Movers, points: Points, point: int, k: T, substep: int, substeps: int
+        colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, substep: int, substeps: int
     ):
         """Find whether a point closes in this substep, and how it bounces if it has in the one before."""
         points.bounce[point] = T(NO_BOUNCE)
         e = colliders.restitution[surfaces_of(colliders, points, point)]
         if e > T(0.0):
             carried = points.carried[point]
-            y = point_rate(points, points.J, point, movers.v, carried)[0]
+            y = point_rate(points, points.J, point, mechanisms.v, carried)[0]
             begin = V(points.gap[point] + carried[0] * k * T(substep), T(0.0), T(0.0))
-            gap = point_rate(points, points.J, point, movers.path, begin)[0]
-            a = acceleration_along(movers, points, point, k * T(substeps))
+            gap = point_rate(points, points.J, point, mechanisms.displacement, begin)[0]
+            a = acceleration_along(mechanisms, points, point, k * T(substeps))
             if points.hit[point] > T(0.0):
                 points.bounce[point] = e * points.hit[point] + k * a
             points.hit[point] = T(0.0)
@@ -225,41 +225,41 @@ def point_law(precision: str) -> SimpleNamespace:
                 points.hit[point] = wp.sqrt(wp.max(y * y - T(2.0) * a * wp.max(gap, T(0.0)), T(0.0)))
 
     @wp.func
-    def warm_start(colliders: Colliders, movers: Movers, points: Points, point: int):
+    def warm_start(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int):
         """Apply the impulse of the substep before."""
         if points.normal[point][0] > T(0.0):
-            push_point(points, points.Y, point, movers.v, points.z[point])
+            push_point(points, points.Y, point, mechanisms.v, points.z[point])
             if colliders.resist_turning == 1:
-                push_point(points, points.Y_w, point, movers.v, points.turn[point])
+                push_point(points, points.Y_w, point, mechanisms.v, points.turn[point])
         else:
             points.z[point] = V()
             points.turn[point] = V()
-        points.begun[point] = points.z[point][0]
+        points.initial[point] = points.z[point][0]
 
     @wp.func
-    def change_at(movers: Movers, points: Points, term: int, first: int, dofs: int):
+    def change_at(mechanisms: Mechanisms, points: Points, term: int, first: int, dofs: int):
         """How much the velocity of one side along the normal has changed in a substep."""
         change = T(0.0)
         for d in range(dofs):
-            change += points.J[term + d][0] * (movers.v[first + d] - movers.before[first + d])
+            change += points.J[term + d][0] * (mechanisms.v[first + d] - mechanisms.before[first + d])
         return wp.abs(change)
 
     @wp.func
-    def leave_impact_out(movers: Movers, points: Points, point: int, first: int, second: int, k: T):
-        """Let a point whose z_n grows go on from what it began with if it is hit; mark its mechanisms, -1 for none."""
+    def discard_impact(mechanisms: Mechanisms, points: Points, point: int, first: int, second: int, k: T):
+        """Drop the impact of a point whose z_n grows from the next warm start; mark its mechanisms, -1 for none."""
         dofs = points.first_dofs[point]
         term = points.term[point]
-        change = change_at(movers, points, term, points.first_dof[point], dofs)
-        other = change_at(movers, points, term + dofs, points.second_dof[point], points.second_dofs[point])
-        if wp.max(change, other) > T(HARD) * k:
-            share = points.begun[point] / points.z[point][0]
+        change = change_at(mechanisms, points, term, points.first_dof[point], dofs)
+        other = change_at(mechanisms, points, term + dofs, points.second_dof[point], points.second_dofs[point])
+        if wp.max(change, other) > T(IMPACT_ACCELERATION) * k:
+            share = points.initial[point] / points.z[point][0]
             points.z[point] = points.z[point] * share
             points.turn[point] = points.turn[point] * share
-            own = points.environment[point] * movers.count
+            own = points.environment[point] * mechanisms.count
             if first >= 0:
-                movers.is_hit[own + first] = 1
+                mechanisms.is_hit[own + first] = 1
             if second >= 0:
-                movers.is_hit[own + second] = 1
+                mechanisms.is_hit[own + second] = 1
 
     return SimpleNamespace(
         Softness=Softness,
@@ -267,5 +267,5 @@ def point_law(precision: str) -> SimpleNamespace:
         solve=solve_point,
         find_impact=find_impact,
         warm_start=warm_start,
-        leave_impact_out=leave_impact_out,
+        discard_impact=discard_impact,
     )

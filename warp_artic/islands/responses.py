@@ -6,8 +6,8 @@
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. `point_law` says which
 impulses follow.
 
-Where joints let a point move along the normal hardly, `reach` of `constraints.contact_lever` says whether it acts; a
-dof has (M^-1)_dd of the trees without constraints.
+Where joints hardly let a point move along its normal, its `reach` says whether it acts
+(`constraints.contact_lever`), found with (M^-1)_dd of the trees without constraints.
 """
 
 from functools import cache
@@ -19,7 +19,7 @@ from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_law import SLIDES
 from warp_artic.constraints.contact_lever import LEAST_LEVER, reach_of_dof
 from warp_artic.islands.arrays import island_types
-from warp_artic.islands.narrow_phase import narrow_phase_kernels
+from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.math.numbers import vec3
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
@@ -27,10 +27,9 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 @cache
 def point_functions(precision: str) -> SimpleNamespace:
-    """The functions `rate`, `motion` and `push` of a point, whose dofs are those of its first side, then those of its
-    second one where that is another mechanism."""
+    """The functions `rate`, `motion` and `push` of a point, with dofs of its first mechanism, then of its second."""
     types = island_types(precision)
-    T, V, Movers, Points = types.T, types.V, types.Movers, types.Points
+    T, V, Mechanisms, Points = types.T, types.V, types.Mechanisms, types.Points
 
     @wp.func
     def point_rate(points: Points, J: wp.array(dtype=V), point: int, x: wp.array(dtype=T), start: V):
@@ -47,7 +46,7 @@ def point_functions(precision: str) -> SimpleNamespace:
         return y
 
     @wp.func
-    def point_motion(points: Points, movers: Movers, point: int, elapsed: T):
+    def point_motion(points: Points, mechanisms: Mechanisms, point: int, elapsed: T):
         """The velocity y of a point, and its gap some time after the start of the step."""
         y = points.carried[point]
         gap = points.gap[point] + y[0] * elapsed
@@ -57,12 +56,12 @@ def point_functions(precision: str) -> SimpleNamespace:
         dof_b = points.second_dof[point]
         for d in range(points.first_dofs[point]):
             J = points.J[term + d]
-            y += J * movers.v[dof_a + d]
-            gap += J[0] * movers.path[dof_a + d]
+            y += J * mechanisms.v[dof_a + d]
+            gap += J[0] * mechanisms.displacement[dof_a + d]
         for d in range(points.second_dofs[point]):
             J = points.J[other + d]
-            y += J * movers.v[dof_b + d]
-            gap += J[0] * movers.path[dof_b + d]
+            y += J * mechanisms.v[dof_b + d]
+            gap += J[0] * mechanisms.displacement[dof_b + d]
         return y, gap
 
     @wp.func
@@ -82,11 +81,11 @@ def point_functions(precision: str) -> SimpleNamespace:
 
 @cache
 def response_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `count_terms` and `respond`, and the functions `tangents_of`, `mover_of`, `answer` and `recall`."""
+    """The kernels `count_terms` and `respond`, and functions of points."""
     types = island_types(precision)
     T, V = types.T, types.V
-    Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
-    velocity_at = narrow_phase_kernels(precision).velocity_at
+    Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
+    velocity_at = prediction_functions(precision).velocity_at
 
     @wp.func
     def tangents_of(n: V):
@@ -94,34 +93,39 @@ def response_kernels(precision: str) -> SimpleNamespace:
         return V(a.x, a.y, a.z), V(b.x, b.y, b.z)
 
     @wp.func
-    def mover_of(colliders: Colliders, bodies: Bodies, i: int):
-        """The mechanism of a collider, -1 where it stays."""
-        mover = int(-1)
+    def mechanism_of(colliders: Colliders, bodies: Bodies, i: int):
+        """The mechanism of a collider, -1 where it is static or kinematic."""
+        mechanism = int(-1)
         if colliders.body[i] >= 0:
-            mover = bodies.mover[colliders.body[i]]
-        return mover
+            mechanism = bodies.mechanism[colliders.body[i]]
+        return mechanism
 
     @wp.kernel(**OPTIONS)
     def count_terms(
-        colliders: Colliders, bodies: Bodies, movers: Movers, points: Points, count: int, terms: wp.array(dtype=int)
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        count: int,
+        terms: wp.array(dtype=int),
     ):
         """How many dofs each point has; two links of one mechanism share theirs."""
         point = wp.tid()
         found = int(0)
         if point < count:
-            first = mover_of(colliders, bodies, points.first[point])
-            second = mover_of(colliders, bodies, points.second[point])
+            first = mechanism_of(colliders, bodies, points.first[point])
+            second = mechanism_of(colliders, bodies, points.second[point])
             if first >= 0:
-                found += movers.dofs[first]
+                found += mechanisms.dofs[first]
             if second >= 0 and second != first:
-                found += movers.dofs[second]
+                found += mechanisms.dofs[second]
         terms[point] = found
 
     @wp.func
     def add_gradient(
         colliders: Colliders,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         points: Points,
         point: int,
         i: int,
@@ -134,7 +138,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         env = points.environment[point]
         body = colliders.body[i]
         n = points.n[point]
-        arm = points.place[point] - bodies.center[env * bodies.count + body]
+        arm = points.position[point] - bodies.center[env * bodies.count + body]
         r = V(T(arm[0]), T(arm[1]), T(arm[2]))
         first = bodies.jacobian[body]
         if first < 0:
@@ -145,30 +149,30 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 if colliders.resist_turning == 1:
                     points.J_w[term + 3 + axis] = points.J_w[term + 3 + axis] + V(n[axis], t_1[axis], t_2[axis]) * sign
         else:
-            mover = bodies.mover[body]
-            dofs = movers.dofs[mover]
-            row = env * movers.jacobian_count + first
-            own = env * movers.dof_count + movers.first[mover]
+            mechanism = bodies.mechanism[body]
+            dofs = mechanisms.dofs[mechanism]
+            row = env * mechanisms.jacobian_count + first
+            own = env * mechanisms.dof_count + mechanisms.first[mechanism]
             thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
             if not wp.isfinite(thickness):
                 thickness = T(0.0)
             for dof in range(dofs):
                 linear = V(
-                    movers.jacobian[row + dof],
-                    movers.jacobian[row + dofs + dof],
-                    movers.jacobian[row + 2 * dofs + dof],
+                    mechanisms.jacobian[row + dof],
+                    mechanisms.jacobian[row + dofs + dof],
+                    mechanisms.jacobian[row + 2 * dofs + dof],
                 )
                 angular = V(
-                    movers.jacobian[row + 3 * dofs + dof],
-                    movers.jacobian[row + 4 * dofs + dof],
-                    movers.jacobian[row + 5 * dofs + dof],
+                    mechanisms.jacobian[row + 3 * dofs + dof],
+                    mechanisms.jacobian[row + 4 * dofs + dof],
+                    mechanisms.jacobian[row + 5 * dofs + dof],
                 )
                 v = linear + wp.cross(angular, r)
                 points.reach[point] = points.reach[point] + reach_of_dof(
                     vec3(v[0], v[1], v[2]),
                     vec3(angular[0], angular[1], angular[2]),
                     thickness,
-                    movers.mobility[own + dof],
+                    mechanisms.mobility[own + dof],
                 )
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
                 if colliders.resist_turning == 1:
@@ -176,15 +180,17 @@ def response_kernels(precision: str) -> SimpleNamespace:
                     points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
     @wp.func
-    def write_response(colliders: Colliders, movers: Movers, points: Points, point: int, mover: int, term: int):
+    def write_response(
+        colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, mechanism: int, term: int
+    ):
         """Write Y of a mechanism, and add to G."""
         env = points.environment[point]
-        dofs = movers.dofs[mover]
-        row = env * movers.inverse_count + movers.inverse_first[mover]
+        dofs = mechanisms.dofs[mechanism]
+        row = env * mechanisms.inverse_count + mechanisms.inverse_first[mechanism]
         for dof in range(dofs):
             total = V()
             for k in range(dofs):
-                total += points.J[term + k] * movers.inverse[row + dof * dofs + k]
+                total += points.J[term + k] * mechanisms.inverse[row + dof * dofs + k]
             points.Y[term + dof] = total
             J = points.J[term + dof]
             points.normal[point] = points.normal[point] + total * J[0]
@@ -194,7 +200,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
             for dof in range(dofs):
                 turn = V()
                 for k in range(dofs):
-                    turn += points.J_w[term + k] * movers.inverse[row + dof * dofs + k]
+                    turn += points.J_w[term + k] * mechanisms.inverse[row + dof * dofs + k]
                 points.Y_w[term + dof] = turn
                 J_w = points.J_w[term + dof]
                 points.turn_normal[point] = points.turn_normal[point] + J_w[0] * turn[0]
@@ -202,7 +208,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.turn_across[point] = points.turn_across[point] + turn_across
 
     @wp.func
-    def answer_point(colliders: Colliders, movers: Movers, points: Points, point: int, first: int, second: int):
+    def write_responses(
+        colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, first: int, second: int
+    ):
         """Write Y and G, with the mechanisms of both sides, -1 where there is none."""
         term = points.term[point]
         points.normal[point] = V()
@@ -210,9 +218,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.turn_normal[point] = T(0.0)
         points.turn_across[point] = V()
         if first >= 0:
-            write_response(colliders, movers, points, point, first, term)
+            write_response(colliders, mechanisms, points, point, first, term)
         if second >= 0 and first != second:
-            write_response(colliders, movers, points, point, second, term + points.first_dofs[point])
+            write_response(colliders, mechanisms, points, point, second, term + points.first_dofs[point])
         if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
             points.normal[point] = V()
 
@@ -241,7 +249,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
 
     @wp.func
     def clear(colliders: Colliders, points: Points, point: int):
-        """Begin without J."""
+        """Make J and the reach zero."""
         for k in range(points.term[point], points.term[point + 1]):
             points.J[k] = V()
             if colliders.resist_turning == 1:
@@ -259,13 +267,13 @@ def response_kernels(precision: str) -> SimpleNamespace:
         turn_total = V()
         hit = T(0.0)
         if old_count > 0:
-            place = wp.lower_bound(old.key, 0, old_count, points.key[point])
-            if old.key[place] == points.key[point]:
-                before = old.warm[place]
-                total = old.world[place]
-                turn_before = old.turn_warm[place]
-                turn_total = old.turn_world[place]
-                hit = old.hit[place]
+            index = wp.lower_bound(old.key, 0, old_count, points.key[point])
+            if old.key[index] == points.key[point]:
+                before = old.warm[index]
+                total = old.world[index]
+                turn_before = old.turn_warm[index]
+                turn_total = old.turn_world[index]
+                hit = old.hit[index]
         points.warm[point] = before
         points.world[point] = total
         points.turn_warm[point] = turn_before
@@ -278,7 +286,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
     def respond(
         colliders: Colliders,
         bodies: Bodies,
-        movers: Movers,
+        mechanisms: Mechanisms,
         points: Points,
         old_count: int,
         old: Points,
@@ -290,26 +298,26 @@ def response_kernels(precision: str) -> SimpleNamespace:
         j = points.second[point]
         n = points.n[point]
         t_1, t_2 = tangents_of(n)
-        first = mover_of(colliders, bodies, i)
-        second = mover_of(colliders, bodies, j)
+        first = mechanism_of(colliders, bodies, i)
+        second = mechanism_of(colliders, bodies, j)
         term = points.term[point]
         other = term
         points.first_dofs[point] = 0
         points.second_dofs[point] = 0
         clear(colliders, points, point)
         if first >= 0:
-            points.first_dof[point] = env * movers.dof_count + movers.first[first]
-            points.first_dofs[point] = movers.dofs[first]
-            add_gradient(colliders, bodies, movers, points, point, i, term, T(-1.0), t_1, t_2)
+            points.first_dof[point] = env * mechanisms.dof_count + mechanisms.first[first]
+            points.first_dofs[point] = mechanisms.dofs[first]
+            add_gradient(colliders, bodies, mechanisms, points, point, i, term, T(-1.0), t_1, t_2)
         if second >= 0:
             if second != first:
-                points.second_dof[point] = env * movers.dof_count + movers.first[second]
-                points.second_dofs[point] = movers.dofs[second]
+                points.second_dof[point] = env * mechanisms.dof_count + mechanisms.first[second]
+                points.second_dofs[point] = mechanisms.dofs[second]
                 other += points.first_dofs[point]
-            add_gradient(colliders, bodies, movers, points, point, j, other, T(1.0), t_1, t_2)
-        answer_point(colliders, movers, points, point, first, second)
+            add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
+        write_responses(colliders, mechanisms, points, point, first, second)
         recall(points, point, old_count, old)
-        x = points.place[point]
+        x = points.position[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
         slides = surface_rate(bodies, colliders, env, j, x) - surface_rate(bodies, colliders, env, i, x)
@@ -336,7 +344,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         count_terms=count_terms,
         respond=respond,
         tangents_of=tangents_of,
-        mover_of=mover_of,
-        answer=answer_point,
+        mechanism_of=mechanism_of,
+        write_responses=write_responses,
         recall=recall,
     )

@@ -1,4 +1,4 @@
-"""What rows of joints allow beside what they do in a step without contacts (`joint_rows`, `limited_drives`).
+"""Bounds of rows of joints, relative to their impulses in a step without contacts (`joint_rows`, `limited_drives`).
 
 Friction that slides without contacts has its largest impulse already, and a soft limit that of its spring.
 """
@@ -21,18 +21,19 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 def take_rows_kernel(precision: str) -> wp.Kernel:
     """Take the rows of mechanisms with joints, with Y and G."""
     types = island_types(precision)
-    T, Movers = types.T, types.Movers
+    T, Mechanisms = types.T, types.Mechanisms
     Rows = wp.array2d(dtype=T)
     rows, of_drives = joint_rows(precision), limited_drives(precision)
-    row_rate, answer_rows = rows.rate, rows.answer
+    row_rate, write_row_responses = rows.rate, rows.write_responses
     Drive, take_drive, hold_drives = of_drives.Drive, of_drives.take, of_drives.hold
 
     @wp.func
-    def write_bounds(movers: Movers, env: int, mover: int, row: int, least: T, most: T, impulse: T, compliance: T):
-        """Write bounds beside what a row bears without contacts: friction that slides all it can, a spring or drive by
-        its law."""
-        k = env * movers.row_count + row
-        free = row_rate(movers, env, mover, row, movers.free)
+    def write_bounds(
+        mechanisms: Mechanisms, env: int, mechanism: int, row: int, least: T, most: T, impulse: T, compliance: T
+    ):
+        """Write the bounds of a row less its impulse without contacts, which sliding friction has used up."""
+        k = env * mechanisms.row_count + row
+        free = row_rate(mechanisms, env, mechanism, row, mechanisms.free)
         impulse_lower = -impulse
         impulse_upper = impulse
         lower = wp.min(least, free)
@@ -46,7 +47,7 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         elif wp.isfinite(impulse):
             lower = least
             upper = most
-            if wp.abs(free) > T(SLIDES) * impulse * movers.G[k]:
+            if wp.abs(free) > T(SLIDES) * impulse * mechanisms.G[k]:
                 impulse_lower += wp.sign(free) * impulse
                 impulse_upper += wp.sign(free) * impulse
         elif compliance > T(0.0):
@@ -54,11 +55,11 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
                 impulse_lower = (free - least) / compliance
             elif free > most:
                 impulse_upper = (free - most) / compliance
-        movers.compliance[k] = compliance
-        movers.impulse_lower[k] = impulse_lower
-        movers.impulse_upper[k] = impulse_upper
-        movers.least[k] = lower
-        movers.most[k] = upper
+        mechanisms.compliance[k] = compliance
+        mechanisms.impulse_lower[k] = impulse_lower
+        mechanisms.impulse_upper[k] = impulse_upper
+        mechanisms.velocity_lower[k] = lower
+        mechanisms.velocity_upper[k] = upper
 
     @wp.kernel(**OPTIONS)
     def take_rows(
@@ -71,44 +72,44 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         h: T,
-        movers: Movers,
+        mechanisms: Mechanisms,
     ):
         env, several = wp.tid()
         column = columns[several] + env
         number = numbers[several]
-        start = movers.row_first[number]
-        first = movers.row_term[start]
+        start = mechanisms.row_first[number]
+        first = mechanisms.row_term[start]
         has_drives = bool(False)
         gives_way = bool(False)
-        for row in range(start, movers.row_first[number + 1]):
-            for term in range(movers.row_term[row], movers.row_term[row + 1]):
-                movers.J[env * movers.term_count + term] = gradients[term - first, column]
-                movers.P[env * movers.term_count + term] = pushes[term - first, column]
-            k = env * movers.row_count + row
-            movers.speed[k] = row_rate(movers, env, number, row, movers.start)
-            movers.holds[k] = 0
-            if movers.is_drive[row] == 1:
-                dof = movers.term_dof[movers.row_term[row]]
+        for row in range(start, mechanisms.row_first[number + 1]):
+            for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
+                mechanisms.J[env * mechanisms.term_count + term] = gradients[term - first, column]
+                mechanisms.P[env * mechanisms.term_count + term] = pushes[term - first, column]
+            k = env * mechanisms.row_count + row
+            mechanisms.speed[k] = row_rate(mechanisms, env, number, row, mechanisms.start)
+            mechanisms.holds[k] = 0
+            if mechanisms.is_drive[row] == 1:
+                dof = mechanisms.term_dof[mechanisms.row_term[row]]
                 entry = DRIVE_SIZE * dof
                 law = Drive(
                     forces[dof, column], drives[entry, column], drives[entry + 1, column], drives[entry + 2, column]
                 )
-                take_drive(movers, env, number, row, law, h)
+                take_drive(mechanisms, env, number, row, law, h)
                 has_drives = bool(True)
-                gives_way = gives_way or movers.holds[k] == 0
+                gives_way = gives_way or mechanisms.holds[k] == 0
         if has_drives:
-            begin = env * movers.inverse_count + movers.inverse_first[number]
+            begin = env * mechanisms.inverse_count + mechanisms.inverse_first[number]
             for entry in range(yielding.shape[0]):
-                movers.yielding[begin + entry] = yielding[entry, column]
+                mechanisms.yielding[begin + entry] = yielding[entry, column]
         if gives_way:
-            hold_drives(movers, env, number)
+            hold_drives(mechanisms, env, number)
         else:
-            answer_rows(movers, env, number)
-        for row in range(start, movers.row_first[number + 1]):
-            if movers.is_drive[row] == 0:
+            write_row_responses(mechanisms, env, number)
+        for row in range(start, mechanisms.row_first[number + 1]):
+            if mechanisms.is_drive[row] == 0:
                 entry = SIZE * (row - start)
                 write_bounds(
-                    movers,
+                    mechanisms,
                     env,
                     number,
                     row,

@@ -2,8 +2,8 @@
 
     links and velocities as they are  ─► boxes ─► pairs that come near ─► points that touch ─► islands
     velocities after a step without contacts, M^-1, J  ─► impulses of the points  ─► forces on links over the step
-The step itself is that of the mechanisms, with these forces on their links: joints, limits and drives answer them,
-which the impulses take into account.
+The step itself is that of the mechanisms, with these forces on their links: joints, limits and drives respond to
+them, which the impulses take into account.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.islands.find_islands import island_kernel
-from warp_artic.islands.narrow_phase import MOST_PLACES
-from warp_artic.islands.paths import MOST_LOOKS, path_kernel
+from warp_artic.islands.narrow_phase import MAX_CANDIDATES
+from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_kernel
 from warp_artic.islands.responses import response_kernels
 from warp_artic.islands.solve import SUBSTEPS, solve_kernel
 from warp_artic.sim.arrays.row_table import RowTables
@@ -75,21 +75,21 @@ class ContactIslands:
         exchange = self._exchange
         exchange.keep_given()
         exchange.take_links()
-        exchange.place_moved(step)
+        exchange.place_kinematic(step)
         exchange.take_motion(launches, tables)
         exchange.begin()
         self._solve(self._find_points())
-        self._look_again()
+        self._predict_and_resolve()
         exchange.give_forces()
         if self._sleep_steps:
             launches.watch(self.groups, True)
 
     def after_step(self, launches: Launches) -> None:
-        """Leave external forces as they were given, and move mechanisms as contacts want it within the step."""
+        """Restore the external forces as they were given, and add the displacements of contacts."""
         self._exchange.give_back()
         self._exchange.keep_spins()
         self._exchange.keep_accelerations()
-        self._exchange.give_paths(launches)
+        self._exchange.give_displacements(launches)
         if self._sleep_steps:
             launches.watch(self.groups, True)
 
@@ -109,12 +109,12 @@ class ContactIslands:
         Poses and velocities of links are up to date.
         """
         self._exchange.take_links()
-        self._exchange.place_moved(steps_done)
+        self._exchange.place_kinematic(steps_done)
         self._exchange.begin()
         count = self._detection.find(0.0)
         self._make_room(count)
         self._detection.write(self._spare)
-        names = ("key", "environment", "first", "second", "place", "n", "gap")
+        names = ("key", "environment", "first", "second", "position", "n", "gap")
         found = {name: getattr(self._spare, name).numpy()[:count].copy() for name in names}
         keys, world = (getattr(self.points, name).numpy()[: self.count] for name in ("key", "world"))
         place = np.minimum(np.searchsorted(keys, found["key"]), max(self.count - 1, 0))
@@ -183,7 +183,7 @@ class ContactIslands:
     @property
     def keys_each(self) -> int:
         """How many keys an environment has."""
-        return MOST_PLACES * self.layout.colliders.count**2
+        return MAX_CANDIDATES * self.layout.colliders.count**2
 
     def _keys(self) -> tuple[np.ndarray, np.ndarray]:
         """The keys of points within their environments, and these."""
@@ -213,15 +213,15 @@ class ContactIslands:
         self.count = count
         return before
 
-    def _look_again(self) -> None:
-        """Find points and impulses again while what contacts do may lead to others."""
+    def _predict_and_resolve(self) -> None:
+        """Find points and impulses again while the predicted motion may lead to new contacts."""
         bodies = self.layout.bodies
-        for look in range(MOST_LOOKS):
+        for prediction in range(MAX_PREDICTIONS):
             if not self.count:
                 return
-            inputs = [bodies, self.layout.movers, self._h, look]
-            self._launch(path_kernel(self._precision), (self.layout.environments, bodies.count), inputs)
-            if bodies.looks.numpy().max() <= look:
+            inputs = [bodies, self.layout.mechanisms, self._h, prediction]
+            self._launch(prediction_kernel(self._precision), (self.layout.environments, bodies.count), inputs)
+            if bodies.prediction_count.numpy().max() <= prediction:
                 return
             known = self._keep_known()
             self.points, self._spare, self.count = self._spare, self.points, self._before
@@ -229,7 +229,7 @@ class ContactIslands:
             if self.count == known:
                 return
             self._exchange.begin_again()
-            self._solve(before, known, look + 1)
+            self._solve(before, known, prediction + 1)
 
     def _keep_known(self) -> int:
         """Keep what is known of points by now; says how many there are."""
@@ -239,10 +239,10 @@ class ContactIslands:
             wp.copy(getattr(self._known, name), getattr(self.points, name), count=self.count)
         return self.count
 
-    def _solve(self, before: int, known: int = 0, look: int = 0) -> None:
-        """Find islands, and the impulses of their points; in later looks of those with points not known before."""
+    def _solve(self, before: int, known: int = 0, prediction: int = 0) -> None:
+        """Find islands, and the impulses of their points; after a prediction only of islands with new points."""
         layout, count, old = self.layout, self.count, self._spare
-        given = [layout.colliders, layout.bodies, layout.movers, self.points]
+        given = [layout.colliders, layout.bodies, layout.mechanisms, self.points]
         if count:
             kernels = response_kernels(self._precision)
             terms = self._terms[: count + 1]
@@ -252,7 +252,7 @@ class ContactIslands:
         inputs = [*given, count, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
-        inputs = [*given, layout.islands, before, old, known, self._known, look, self._h, SUBSTEPS, workers]
+        inputs = [*given, layout.islands, before, old, known, self._known, prediction, self._h, SUBSTEPS, workers]
         self._launch(solve_kernel(self._precision), (layout.environments, workers), inputs)
 
     def _make_room(self, count: int) -> None:
@@ -280,13 +280,13 @@ class ContactIslands:
     def _make_points(self, room: int):
         layout, types = self.layout, self.layout.types
         points = types.Points()
-        points.key, points.place = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
+        points.key, points.position = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
         for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
             setattr(points, name, layout.zeros(room, int))
         turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
         for name in ("n", "z", "warm", "world", "carried", "normal", "across", *turning):
             setattr(points, name, layout.zeros(room, types.V))
-        for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection", "begun"):
+        for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection", "initial"):
             setattr(points, name, layout.zeros(room, types.T))
         points.term = layout.zeros(room + 1, int)
         points.J = layout.zeros(2 * layout.most_dofs * room, types.V)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warp as wp
 
 from warp_artic.islands.broad_phase import broad_phase_kernels
-from warp_artic.islands.narrow_phase import MOST_PLACES, narrow_phase_kernels
+from warp_artic.islands.narrow_phase import MAX_CANDIDATES, narrow_phase_kernels
 from warp_artic.sim.islands.layout import IslandLayout, launch
 
 GROWTH = 1.5
@@ -27,13 +27,13 @@ class Detection:
         self._make_room(LEAST_ROOM)
 
     def find(self, h: float) -> int:
-        """Find what may touch within a time, for links whose places are taken; says how many points there are."""
+        """Find what may touch within a time, with the links as they were taken; returns the number of points."""
         layout = self._layout
         self._pairs = self._find_pairs(h)
         if not self._pairs:
             return 0
         inputs = [layout.colliders, layout.solids, layout.bodies, self._firsts, self._seconds]
-        inputs += [layout.points_of_kinds, h, self._places, self._point_counts]
+        inputs += [layout.points_of_kinds, h, self._candidates, self._point_counts]
         self._launch(self._narrow.find, (self._pairs,), inputs)
         return self._scanned(self._point_counts, self._point_starts, self._pairs)
 
@@ -42,7 +42,7 @@ class Detection:
         if self._pairs:
             layout = self._layout
             inputs = [layout.colliders, layout.solids, self._firsts, self._seconds, layout.points_of_kinds]
-            inputs += [self._places, self._point_starts, points]
+            inputs += [self._candidates, self._point_starts, points]
             self._launch(self._narrow.list_points, (self._pairs,), inputs)
 
     def _find_pairs(self, h: float) -> int:
@@ -54,7 +54,7 @@ class Detection:
             self._boxes = wp.Bvh(solids.lower, solids.upper, groups=layout.solid_environments)
         else:
             self._boxes.rebuild()
-        given = [layout.colliders, layout.keepers, solids, self._boxes.id, layout.planes]
+        given = [layout.colliders, layout.joint_filters, solids, self._boxes.id, layout.planes]
         room = [self._starts, self._counts, self._firsts, self._seconds]
         self._launch(self._broad.count_pairs, dim, [*given, 0, *room])
         total = self._scanned(self._counts, self._starts, self._counts.shape[0])
@@ -70,7 +70,7 @@ class Detection:
             self._room = room
             self._firsts, self._seconds = layout.zeros(room, int), layout.zeros(room, int)
             self._point_counts, self._point_starts = layout.zeros(room, int), layout.zeros(room, int)
-            self._places = wp.zeros((7 * MOST_PLACES, room), dtype=layout.types.T, device=layout.device)
+            self._candidates = wp.zeros((7 * MAX_CANDIDATES, room), dtype=layout.types.T, device=layout.device)
 
     def _scanned(self, counts: wp.array, starts: wp.array, size: int) -> int:
         """Write where the entries of each begin; says how many there are."""

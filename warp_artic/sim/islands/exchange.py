@@ -33,7 +33,7 @@ OF_MASSES = {
 
 
 class Exchange:
-    """Takes links and velocities, and gives forces and paths.
+    """Takes links and velocities, and gives forces and displacements.
 
     Args:
         layout: The arrays of the stage.
@@ -60,14 +60,14 @@ class Exchange:
             found = [part.group.field(name).scalars for name in ("link_pose", "link_velocity")]
             inputs = [*found, self._masses(part.group), part.links, part.columns, part.numbers, part.origins]
             self._launch(self._kernels.take_links, part.links, [*inputs, layout.bodies])
-            if part.keeper_numbers.size:
-                inputs = [part.group.field("loop_broken").scalars, part.keeper_rows, part.keeper_columns]
+            if part.filter_numbers.size:
+                inputs = [part.group.field("loop_broken").scalars, part.filter_rows, part.filter_columns]
                 self._launch(
-                    self._kernels.take_broken, part.keeper_numbers, [*inputs, part.keeper_numbers, layout.keepers]
+                    self._kernels.take_broken, part.filter_numbers, [*inputs, part.filter_numbers, layout.joint_filters]
                 )
 
-    def place_moved(self, step: int) -> None:
-        """Place bodies that are moved from outside at the beginning of a step, with the velocity of all of it."""
+    def place_kinematic(self, step: int) -> None:
+        """Place kinematic bodies at the beginning of a step, with their mean velocity in it."""
         layout, bodies = self._layout, self._layout.bodies
         motions = layout.tables.motions
         if not motions:
@@ -76,7 +76,7 @@ class Exchange:
         for number, motion in enumerate(motions):
             (R_0, p_0), (R_1, p_1) = (motion.displacement((step + k) * self._h, np.zeros(3)) for k in (0, 1))
             turn = rotation_vector_from_matrix(R_1 @ R_0.T) / self._h
-            values = {"place": p_0, "center": p_0, "axes": R_0, "linear": (p_1 - p_0) / self._h, "angular": turn}
+            values = {"position": p_0, "center": p_0, "axes": R_0, "linear": (p_1 - p_0) / self._h, "angular": turn}
             if motion.surface is not None:
                 spin, slide = motion.surface.at(motion.at((step + 0.5) * self._h), p_0)
                 values |= {"surface_angular": spin, "surface_linear": slide}
@@ -95,9 +95,9 @@ class Exchange:
                 group = part.group
                 names = ("failure", "steps_at_rest", "link_external_force")
                 inputs = [self._masses(group), *(group.field(name).scalars for name in names)]
-                inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
-                inputs += [layout.bodies, layout.movers]
-                self._launch(self._of_bodies.take_bodies, part.mover_columns, inputs)
+                inputs += [part.mechanism_columns, part.mechanism_numbers, part.own_bodies, self._h]
+                inputs += [layout.bodies, layout.mechanisms]
+                self._launch(self._of_bodies.take_bodies, part.mechanism_columns, inputs)
         if self._trees:
             self._take_trees(launches, tables)
 
@@ -112,9 +112,9 @@ class Exchange:
             wp.copy(field, given)
 
     def begin(self) -> None:
-        """Look at no ways of bodies in the step as yet."""
-        self._layout.bodies.looks.zero_()
-        self._layout.bodies.is_looked_at.zero_()
+        """Begin a step without predicted motion."""
+        self._layout.bodies.prediction_count.zero_()
+        self._layout.bodies.is_deflected.zero_()
 
     def begin_again(self) -> None:
         """Have nothing push links yet, and all else be as it was before impulses were found."""
@@ -127,7 +127,7 @@ class Exchange:
         layout = self._layout
         for part in self._layout.parts:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
-            inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.movers, *outputs]
+            inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.mechanisms, *outputs]
             self._launch(self._kernels.give_forces, part.links, inputs)
 
     def keep_spins(self) -> None:
@@ -136,29 +136,36 @@ class Exchange:
         for part in layout.parts:
             if part.is_body:
                 group = part.group
-                inputs = [self._masses(group), part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
-                inputs += [layout.bodies, layout.movers]
+                inputs = [self._masses(group), part.mechanism_columns, part.mechanism_numbers, part.own_bodies, self._h]
+                inputs += [layout.bodies, layout.mechanisms]
                 inputs += [group.field(name).scalars for name in ("root_pose", "root_velocity")]
-                self._launch(self._of_bodies.keep_spins, part.mover_columns, inputs)
+                self._launch(self._of_bodies.keep_spins, part.mechanism_columns, inputs)
 
     def keep_accelerations(self) -> None:
         """Leave impacts out of the accelerations that mechanisms with joints expect in the next step."""
         layout = self._layout
         for part in self._trees:
             names = ("smooth_acceleration", "acceleration_change", "input_change", "smoothness")
-            inputs = [part.mover_columns, part.mover_numbers, part.own_bodies, self._h, layout.bodies, layout.movers]
+            inputs = [
+                part.mechanism_columns,
+                part.mechanism_numbers,
+                part.own_bodies,
+                self._h,
+                layout.bodies,
+                layout.mechanisms,
+            ]
             inputs += [part.group.field(name).scalars for name in names]
-            self._launch(self._of_trees.keep_accelerations, part.mover_columns, inputs)
+            self._launch(self._of_trees.keep_accelerations, part.mechanism_columns, inputs)
 
-    def give_paths(self, launches: Launches) -> None:
-        """Move mechanisms by what contacts change of their paths."""
+    def give_displacements(self, launches: Launches) -> None:
+        """Move mechanisms by the displacements that contacts add to the step."""
         for part in self._layout.parts:
-            self._give_path(part, launches)
+            self._give_displacement(part, launches)
 
-    def _give_path(self, part: GroupPart, launches: Launches) -> None:
-        inputs = [part.mover_columns, part.mover_numbers, self._layout.movers, part.path.scalars]
-        self._launch(self._kernels.give_path, part.mover_columns, inputs)
-        launches.displace(part.group, part.path)
+    def _give_displacement(self, part: GroupPart, launches: Launches) -> None:
+        inputs = [part.mechanism_columns, part.mechanism_numbers, self._layout.mechanisms, part.displacement.scalars]
+        self._launch(self._kernels.give_displacement, part.mechanism_columns, inputs)
+        launches.displace(part.group, part.displacement)
 
     def _take_trees(self, launches: Launches, tables: RowTables) -> None:
         layout = self._layout
@@ -172,12 +179,12 @@ class Exchange:
         for part in self._trees:
             group, found = part.group, part.tables
             size, control = group.tree.dof_count, group.arrays.control
-            self._take_velocities(part, layout.movers.start, self._ahead)
+            self._take_velocities(part, layout.mechanisms.start, self._ahead)
             of_rows = found["rows"], *(found[name].numbers for name in ("bounds", "gradients", "pushes"))
             if part.has_rows:
                 launches.dynamics(group, "bounds", None, self._h, *of_rows)
             if self._ahead:
-                self._give_path(part, launches)
+                self._give_displacement(part, launches)
             free, held, yielding, drives = (found[name].numbers for name in ("free", "held", "yielding", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
             if held is not free:
@@ -189,7 +196,7 @@ class Exchange:
             table.put(kept, everywhere)
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
-            self._take_velocities(part, layout.movers.free, 0.0)
+            self._take_velocities(part, layout.mechanisms.free, 0.0)
         self._take_found()
         table.put(kept, everywhere)
 
@@ -200,21 +207,28 @@ class Exchange:
             names = ("failure", "steps_at_rest")
             inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
             inputs += [*(part.group.field(name).scalars for name in names)]
-            inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
-            inputs += [layout.bodies, layout.movers]
-            self._launch(self._of_trees.take_trees, part.mover_columns, inputs)
+            inputs += [part.mechanism_columns, part.mechanism_numbers, part.own_bodies, part.jacobian_links]
+            inputs += [layout.bodies, layout.mechanisms]
+            self._launch(self._of_trees.take_trees, part.mechanism_columns, inputs)
             if part.has_rows:
                 names = "bounds", "gradients", "pushes", "yielding", "drives", "drive_forces"
                 inputs = [part.tables[name].scalars for name in names]
-                inputs += [part.mover_columns, part.mover_numbers, self._h, layout.movers]
-                self._launch(self._take_rows, part.mover_columns, inputs)
+                inputs += [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
+                self._launch(self._take_rows, part.mechanism_columns, inputs)
 
     def _take_velocities(self, part: GroupPart, velocities: wp.array, ahead: float) -> None:
-        """Take the velocities that mechanisms have now; paths are where they get to by them in a time."""
+        """Take the velocities that mechanisms have now, and displacements by them in a time ahead."""
         group = part.group
         inputs = [group.field(name).scalars for name in ("root_velocity", "joint_velocity", "failure")]
-        inputs += [part.mover_columns, part.mover_numbers, group.tree.root_dofs, ahead, self._layout.movers, velocities]
-        self._launch(self._of_trees.take_velocities, part.mover_columns, inputs)
+        inputs += [
+            part.mechanism_columns,
+            part.mechanism_numbers,
+            group.tree.root_dofs,
+            ahead,
+            self._layout.mechanisms,
+            velocities,
+        ]
+        self._launch(self._of_trees.take_velocities, part.mechanism_columns, inputs)
 
     def _masses(self, group: Group):
         """Parameters of a group, where they are."""

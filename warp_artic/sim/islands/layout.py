@@ -16,7 +16,7 @@ from warp_artic.constraints.drive import DRIVE
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
-from warp_artic.islands.paths import MOST_LOOKS, OVERLAPS
+from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, TOLERATED_OVERLAP
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
@@ -39,14 +39,14 @@ class GroupPart:
     numbers: wp.array
     """Number of the body that each is."""
     origins: wp.array
-    mover_columns: wp.array
-    mover_numbers: wp.array
+    mechanism_columns: wp.array
+    mechanism_numbers: wp.array
     own_bodies: wp.array
-    """Of each mechanism, and each of `places`, the number of the body."""
-    places: wp.array
+    """Of each mechanism, and each of `jacobian_links`, the number of the body."""
+    jacobian_links: wp.array
     """Rows of the Jacobian, as a count of links."""
-    path: Field
-    """What its mechanisms move by beside a step, a row a dof."""
+    displacement: Field
+    """Of its mechanisms beside a step, a row a dof."""
     is_body: bool
     """Whether its mechanisms are bodies without joints, on which nothing else acts."""
     has_rows: bool
@@ -55,10 +55,10 @@ class GroupPart:
     """A struct `Forces` for steps without contacts, where drives have a maximum force, else None."""
     tables: dict
     """Fields that are found for mechanisms with joints."""
-    keeper_rows: wp.array
+    filter_rows: wp.array
     """Of each of its joints that keep colliders apart until they break: its row of `loop_broken`."""
-    keeper_columns: wp.array
-    keeper_numbers: wp.array
+    filter_columns: wp.array
+    filter_numbers: wp.array
     """Number among all of these joints."""
 
 
@@ -84,7 +84,7 @@ class IslandLayout:
         self.types = island_types(precision)
         self.tables = collider_tables(scene.island_contacts, scene)
         self.colliders = self._upload_colliders(scene.island_contacts.bounce_threshold)
-        self.keepers = self._upload_keepers()
+        self.joint_filters = self._upload_joint_filters()
         self._lay_out(members)
         self.planes = self.upload(np.flatnonzero(self.tables.columns["kind"] == PLANE), int)
         """Numbers of planes."""
@@ -111,7 +111,7 @@ class IslandLayout:
         colliders.surfaces = int(np.sqrt(len(columns["static_friction"])))
         turning = columns["torsional_friction"], columns["rolling_friction"]
         colliders.resist_turning = int(any((lengths > 0.0).any() for lengths in turning))
-        kinds = {"axes": types.M, "place": wp.vec3d, "size": types.V, "middle": types.V, "half": types.V}
+        kinds = {"axes": types.M, "position": wp.vec3d, "size": types.V, "middle": types.V, "half": types.V}
         for name, values in columns.items():
             if values.dtype == np.int32:
                 kind = int
@@ -122,115 +122,123 @@ class IslandLayout:
             setattr(colliders, name, self.upload(values, kind))
         return colliders
 
-    def _upload_keepers(self):
-        keepers = self.types.Keepers()
-        keepers.count = len(self.tables.joints)
-        keepers.pairs = self.upload(self.tables.keepers["pairs"], wp.int64)
-        keepers.first, keepers.joint = (self.upload(self.tables.keepers[name], int) for name in ("first", "joint"))
-        keepers.broken = self.zeros(self.environments * keepers.count, self.types.T)
-        return keepers
+    def _upload_joint_filters(self):
+        filters = self.types.JointFilters()
+        filters.count = len(self.tables.joints)
+        filters.pairs = self.upload(self.tables.joint_filters["pairs"], wp.int64)
+        filters.first, filters.joint = (
+            self.upload(self.tables.joint_filters[name], int) for name in ("first", "joint")
+        )
+        filters.broken = self.zeros(self.environments * filters.count, self.types.T)
+        return filters
 
     def _lay_out(self, members: Sequence[Member]) -> None:
-        """Number bodies, those that are moved from outside last, and mechanisms, and make their arrays."""
-        movers: dict[tuple[int, int], int] = {}
+        """Number bodies, kinematic ones last, and mechanisms, and make their arrays."""
+        mechanisms: dict[tuple[int, int], int] = {}
         groups: dict[int, Group] = {}
         for articulation, _link in self.tables.bodies:
             member = members[articulation]
             groups[id(member.group)] = member.group
-            movers.setdefault((id(member.group), member.place), len(movers))
-        trees = [groups[group].tree for group, _place in movers]
-        self.bodies, jacobian_count = self._make_bodies(members, movers)
-        self.movers = self._make_movers(trees, jacobian_count)
+            mechanisms.setdefault((id(member.group), member.place), len(mechanisms))
+        trees = [groups[group].tree for group, _place in mechanisms]
+        self.bodies, jacobian_count = self._make_bodies(members, mechanisms)
+        self.mechanisms = self._make_mechanisms(trees, jacobian_count)
         self._make_rows(trees)
         self.most_dofs = max((tree.dof_count for tree in trees), default=0)
-        self.parts = [self._own(group, members, movers) for group in groups.values()]
+        self.parts = [self._own(group, members, mechanisms) for group in groups.values()]
         self.solids = self._make_solids()
-        self.islands = self._make_islands(len(movers))
+        self.islands = self._make_islands(len(mechanisms))
 
     def _make_bodies(self, members: Sequence[Member], numbers: dict[tuple[int, int], int]):
         """Bodies, and how many entries their Jacobians have; mechanisms have numbers by group and place."""
         types, moved = self.types, len(self.tables.motions)
-        mover, jacobian, entries = [], [], 0
+        mechanism, jacobian, entries = [], [], 0
         for articulation, _link in self.tables.bodies:
             member = members[articulation]
-            mover.append(numbers[id(member.group), member.place])
+            mechanism.append(numbers[id(member.group), member.place])
             jacobian.append(-1 if _is_body(member.group) else entries)
             entries += 0 if _is_body(member.group) else 6 * member.group.tree.dof_count
         bodies = types.Bodies()
-        bodies.count = len(mover) + moved
-        bodies.mover = self.upload([*mover, *[-1] * moved], int)
+        bodies.count = len(mechanism) + moved
+        bodies.mechanism = self.upload([*mechanism, *[-1] * moved], int)
         bodies.jacobian = self.upload([*jacobian, *[-1] * moved], int)
         count = self.environments * bodies.count
-        for name in ("place", "center"):
+        for name in ("position", "center"):
             setattr(bodies, name, self.zeros(count, wp.vec3d))
         bodies.axes = self.zeros(count, types.M)
         for name in ("linear", "angular", "surface_linear", "surface_angular", "force", "moment"):
             setattr(bodies, name, self.zeros(count, types.V))
-        for name in ("path_linear", "path_angular"):
-            setattr(bodies, name, wp.zeros((MOST_LOOKS, max(count, 1)), dtype=types.V, device=self.device))
-        bodies.looks, bodies.is_looked_at = self.zeros(self.environments, int), self.zeros(count, int)
-        radius, slack, turns = self._sizes_of_bodies(bodies.count)
-        bodies.radius, bodies.slack = self.upload(radius, types.T), self.upload(slack, types.T)
-        bodies.turns = self.upload(turns, int)
+        for name in ("predicted_linear", "predicted_angular"):
+            setattr(bodies, name, wp.zeros((MAX_PREDICTIONS, max(count, 1)), dtype=types.V, device=self.device))
+        bodies.prediction_count, bodies.is_deflected = self.zeros(self.environments, int), self.zeros(count, int)
+        radius, tolerance, is_aspherical = self._sizes_of_bodies(bodies.count)
+        bodies.radius, bodies.motion_tolerance = self.upload(radius, types.T), self.upload(tolerance, types.T)
+        bodies.is_aspherical = self.upload(is_aspherical, int)
         return bodies, entries
 
     def _sizes_of_bodies(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How far colliders of bodies reach, by how much their ways may differ [m], and which are not all balls."""
+        """Radius and tolerated difference of predictions of bodies [m], and which have other colliders than spheres."""
         columns = self.tables.columns
-        reach = np.linalg.norm(columns["place"], axis=-1) + np.linalg.norm(columns["middle"], axis=-1)
+        reach = np.linalg.norm(columns["position"], axis=-1) + np.linalg.norm(columns["middle"], axis=-1)
         reach += np.linalg.norm(columns["half"], axis=-1)
-        radius, slack = np.zeros(count), np.full(count, np.inf)
+        radius, tolerance = np.zeros(count), np.full(count, np.inf)
         moves = columns["body"] >= 0
         np.maximum.at(radius, columns["body"][moves], reach[moves])
-        least = np.maximum(columns["offset"], OVERLAPS * columns["thickness"])
-        np.minimum.at(slack, columns["body"][moves], least[moves])
-        turns = np.zeros(count, int)
-        turns[columns["body"][moves & (columns["kind"] != int(Solid.SPHERE))]] = 1
-        return radius, slack, turns
+        least = np.maximum(columns["contact_offset"], TOLERATED_OVERLAP * columns["thickness"])
+        np.minimum.at(tolerance, columns["body"][moves], least[moves])
+        is_aspherical = np.zeros(count, int)
+        is_aspherical[columns["body"][moves & (columns["kind"] != int(Solid.SPHERE))]] = 1
+        return radius, tolerance, is_aspherical
 
-    def _make_movers(self, trees: Sequence[Tree], jacobian_count: int):
+    def _make_mechanisms(self, trees: Sequence[Tree], jacobian_count: int):
         """Mechanisms, as yet without the rows of their joints."""
         T, count = self.types.T, self.environments
-        movers = self.types.Movers()
-        movers.count, movers.jacobian_count = len(trees), jacobian_count
+        mechanisms = self.types.Mechanisms()
+        mechanisms.count, mechanisms.jacobian_count = len(trees), jacobian_count
         dofs = [tree.dof_count for tree in trees]
         squares = [size * size for size in dofs]
-        movers.dofs = self.upload(dofs, int)
-        movers.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
-        movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
-        movers.dof_count, movers.inverse_count = sum(dofs), sum(squares)
-        for name in ("start", "free", "v", "before", "path", "projected", "mobility"):
-            setattr(movers, name, self.zeros(count * sum(dofs), T))
-        movers.inverse = self.zeros(count * sum(squares), T)
-        movers.jacobian = self.zeros(count * jacobian_count, T)
-        for name, kind in (("rest", T), ("failed", T), ("is_pushed", int), ("is_hit", int), ("bearing_count", int)):
-            setattr(movers, name, self.zeros(count * len(trees), kind))
-        return movers
+        mechanisms.dofs = self.upload(dofs, int)
+        mechanisms.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
+        mechanisms.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
+        mechanisms.dof_count, mechanisms.inverse_count = sum(dofs), sum(squares)
+        for name in ("start", "free", "v", "before", "displacement", "projected", "mobility"):
+            setattr(mechanisms, name, self.zeros(count * sum(dofs), T))
+        mechanisms.inverse = self.zeros(count * sum(squares), T)
+        mechanisms.jacobian = self.zeros(count * jacobian_count, T)
+        for name, kind in (
+            ("steps_at_rest", T),
+            ("failed", T),
+            ("is_pushed", int),
+            ("is_hit", int),
+            ("supporting_count", int),
+        ):
+            setattr(mechanisms, name, self.zeros(count * len(trees), kind))
+        return mechanisms
 
     def _make_rows(self, trees: Sequence[Tree]) -> None:
         """The rows of joints, of one mechanism after the other."""
-        T, count, movers = self.types.T, self.environments, self.movers
+        T, count, mechanisms = self.types.T, self.environments, self.mechanisms
         rows = [[tree.rows[row] for row in bounded_rows(tree.rows)] for tree in trees]
         flat = [row for several in rows for row in several]
         sizes = [tree.dof_count for tree, several in zip(trees, rows) for _ in several]
-        movers.row_count, movers.Y_count = len(flat), sum(sizes)
-        movers.term_count = sum(len(row.dofs) for row in flat)
-        movers.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
-        movers.row_term = self.upload(np.cumsum([0, *(len(row.dofs) for row in flat)]), int)
-        movers.row_Y = self.upload(np.cumsum([0, *sizes]), int)
-        movers.term_dof = self.upload([dof for row in flat for dof in row.dofs] or [0], int)
+        mechanisms.row_count, mechanisms.Y_count = len(flat), sum(sizes)
+        mechanisms.term_count = sum(len(row.dofs) for row in flat)
+        mechanisms.row_first = self.upload(np.cumsum([0, *map(len, rows)]), int)
+        mechanisms.row_term = self.upload(np.cumsum([0, *(len(row.dofs) for row in flat)]), int)
+        mechanisms.row_Y = self.upload(np.cumsum([0, *sizes]), int)
+        mechanisms.term_dof = self.upload([dof for row in flat for dof in row.dofs] or [0], int)
         drives = [int(row.family is DRIVE) for row in flat]
-        movers.is_drive = self.upload(drives or [0], int)
-        movers.yielding = self.zeros(count * movers.inverse_count * any(drives), T)
-        bounds = "least", "most", "impulse_lower", "impulse_upper", "compliance"
-        for name in (*bounds, "speed", "G", "impulse", "begun", "borne"):
-            setattr(movers, name, self.zeros(count * len(flat), T))
-        for name in ("holds", "bearing"):
-            setattr(movers, name, self.zeros(count * len(flat), int))
-        movers.Y = self.zeros(count * movers.Y_count, T)
-        movers.J, movers.P = (self.zeros(count * movers.term_count, T) for _ in range(2))
+        mechanisms.is_drive = self.upload(drives or [0], int)
+        mechanisms.yielding = self.zeros(count * mechanisms.inverse_count * any(drives), T)
+        bounds = "velocity_lower", "velocity_upper", "impulse_lower", "impulse_upper", "compliance"
+        for name in (*bounds, "speed", "G", "impulse", "initial", "accumulated"):
+            setattr(mechanisms, name, self.zeros(count * len(flat), T))
+        for name in ("holds", "supporting"):
+            setattr(mechanisms, name, self.zeros(count * len(flat), int))
+        mechanisms.Y = self.zeros(count * mechanisms.Y_count, T)
+        mechanisms.J, mechanisms.P = (self.zeros(count * mechanisms.term_count, T) for _ in range(2))
 
-    def _own(self, group: Group, members: Sequence[Member], movers: dict[tuple[int, int], int]) -> GroupPart:
+    def _own(self, group: Group, members: Sequence[Member], mechanisms: dict[tuple[int, int], int]) -> GroupPart:
         """What of a group takes part."""
         tree, is_body = group.tree, _is_body(group)
         found = [
@@ -253,7 +261,7 @@ class IslandLayout:
             for number, (articulation, loop) in enumerate(self.tables.joints)
             if members[articulation].group is group
         ]
-        keepers = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
+        filters = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
         tables = {} if is_body else self._tables_of(group)
         forces = None
         if any(row.family is DRIVE for row in tree.rows):
@@ -266,18 +274,18 @@ class IslandLayout:
             columns=self.upload(columns, int),
             numbers=self.upload([number for number, _, _ in found], int),
             origins=self.upload(origins, wp.vec3d),
-            mover_columns=self.upload([place * group.environments for place in places], int),
-            mover_numbers=self.upload([movers[id(group), place] for place in places], int),
+            mechanism_columns=self.upload([place * group.environments for place in places], int),
+            mechanism_numbers=self.upload([mechanisms[id(group), place] for place in places], int),
             own_bodies=self.upload(own_bodies[:, 0] if is_body else own_bodies, int),
-            places=self.upload([rows[link] for link in own_links], int),
-            path=Field.zeros(tree.dof_count, group.columns),
+            jacobian_links=self.upload([rows[link] for link in own_links], int),
+            displacement=Field.zeros(tree.dof_count, group.columns),
             is_body=is_body,
             has_rows=bool(bounded_rows(tree.rows)),
             tables=tables,
             forces=forces,
-            keeper_rows=keepers[0],
-            keeper_columns=keepers[1],
-            keeper_numbers=keepers[2],
+            filter_rows=filters[0],
+            filter_columns=filters[1],
+            filter_numbers=filters[2],
         )
 
     def _tables_of(self, group: Group) -> dict:
@@ -307,17 +315,17 @@ class IslandLayout:
     def _make_solids(self):
         types, count = self.types, self.environments * len(self.tables.colliders)
         solids = types.Solids()
-        solids.place, solids.axes = self.zeros(count, wp.vec3d), self.zeros(count, types.M)
+        solids.position, solids.axes = self.zeros(count, wp.vec3d), self.zeros(count, types.M)
         solids.lower, solids.upper = self.zeros(count, wp.vec3), self.zeros(count, wp.vec3)
         return solids
 
-    def _make_islands(self, movers: int):
+    def _make_islands(self, mechanisms: int):
         islands, count = island_structs()[0](), self.environments
         islands.count, islands.point_range = self.zeros(count, int), self.zeros(2 * count, int)
-        for name in ("leader", "number", "movers", "asleep"):
-            setattr(islands, name, self.zeros(count * movers, int))
-        for name in ("point_start", "mover_start"):
-            setattr(islands, name, self.zeros(count * (movers + 1), int))
+        for name in ("leader", "number", "mechanisms", "asleep"):
+            setattr(islands, name, self.zeros(count * mechanisms, int))
+        for name in ("point_start", "mechanism_start"):
+            setattr(islands, name, self.zeros(count * (mechanisms + 1), int))
         return islands
 
 

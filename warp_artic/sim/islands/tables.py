@@ -28,13 +28,13 @@ class ColliderTables:
     bodies: tuple[tuple[int, int], ...]
     """Articulation and link of each body that has colliders."""
     motions: tuple[BaseMotion, ...]
-    """Of the bodies that are moved from outside; these come after the others."""
+    """Of the kinematic bodies, which come after the others."""
     columns: dict[str, np.ndarray]
     """By the fields of `islands.arrays.island_types(...).Colliders`."""
     joints: tuple[tuple[int, int], ...]
     """Articulation, and number among its loop joints, of each joint that keeps colliders apart until it breaks."""
-    keepers: dict[str, np.ndarray]
-    """By the fields of `Keepers`."""
+    joint_filters: dict[str, np.ndarray]
+    """By the fields of `JointFilters`."""
 
 
 def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
@@ -55,15 +55,15 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "body": np.array([number.get(owner, -1) for owner in owners], np.int32),
         "kind": np.array([int(KINDS[one.shape.kind]) for one in colliders], np.int32),
         "axes": np.array([one.shape.frame.rotation for one in colliders]),
-        "place": np.array([one.shape.frame.position for one in colliders]),
+        "position": np.array([one.shape.frame.position for one in colliders]),
         "size": np.array([one.shape.size for one in colliders]),
         "middle": np.array([middle for middle, _ in boxes]),
         "half": np.array([half for _, half in boxes]),
         "hull": _starts(hulls),
         "hull_count": np.array(list(map(len, hulls)), np.int32),
-        "offset": np.array([one.contact_offset for one in colliders]),
-        "rest": np.array([one.rest_offset for one in colliders]),
-        "depenetration": np.array([one.depenetration_speed for one in colliders]),
+        "contact_offset": np.array([one.contact_offset for one in colliders]),
+        "rest_offset": np.array([one.rest_offset for one in colliders]),
+        "depenetration_speed": np.array([one.depenetration_speed for one in colliders]),
         "thickness": np.array([half_thickness(one.shape) for one in colliders]),
         "family": touching.classes.astype(np.int32),
         "weld": _welds(touching),
@@ -86,7 +86,7 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "torsional_friction": np.array([one.torsional_friction for one in pairs]),
         "rolling_friction": np.array([one.rolling_friction for one in pairs]),
     }
-    return ColliderTables(tuple(colliders), bodies, motions, columns, *_keepers(touching, scene.articulations))
+    return ColliderTables(tuple(colliders), bodies, motions, columns, *_joint_filters(touching, scene.articulations))
 
 
 def _starts(several: Sequence[Sequence]) -> np.ndarray:
@@ -118,7 +118,7 @@ def _apart(touching: Touching) -> np.ndarray:
     return np.array(sorted({key for _, key in _keys(touching, touching.kept_apart.apart)}), np.int64)
 
 
-def _keepers(
+def _joint_filters(
     touching: Touching, articulations: Sequence[Articulation]
 ) -> tuple[tuple[tuple[int, int], ...], dict[str, np.ndarray]]:
     """Joints that keep colliders apart until they break, and the pairs of these."""
@@ -134,12 +134,12 @@ def _keepers(
     joints = sorted({joint for several in found.values() for joint in several})
     number = {joint: place for place, joint in enumerate(joints)}
     several = [sorted(number[joint] for joint in found[key]) for key in sorted(found)]
-    keepers = {
+    joint_filters = {
         "pairs": np.array(sorted(found), np.int64),
         "first": np.cumsum([0, *map(len, several)]).astype(np.int32),
         "joint": np.array([joint for own in several for joint in own], np.int32),
     }
-    return tuple(places[joint] for joint in joints), keepers
+    return tuple(places[joint] for joint in joints), joint_filters
 
 
 def _keys(touching: Touching, pairs: Collection[frozenset[str]]) -> Iterator[tuple[frozenset[str], int]]:

@@ -1,0 +1,222 @@
+"""Continuous collision detection: how bodies move in a step once contacts act, and what they come to touch by that.
+
+Contacts are found where bodies are at the start of a step, and are speculative: those whose gap may close in the step
+at the velocities of the start take part. A body that is hit moves otherwise. Once impulses are known, its motion in
+the step is predicted anew. Where that differs from each earlier prediction by more than the contact offset and by more
+than TOLERATED_OVERLAP, or where the body turns by more than LARGE_TURN, contacts are found again: with the predicted
+velocities, and at the predicted pose at the end of the step. If there are new ones, impulses of their islands are
+found again. Links of mechanisms with joints do not cause this: where they end up is not known well enough before the
+step.
+
+A contact at the end of the step, with an overlap that the predicted motion has made, takes part at the start, with J
+there and the mean velocities u of the prediction, with the gap
+    g = gap at the end - h J_n u, but no less than zero.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.collision.places import UNUSED
+from warp_artic.islands.arrays import island_types
+from warp_artic.kernels.launch import OPTIONS
+
+MAX_PREDICTIONS = 3
+"""Predictions of a step, at most, beside the velocities at its start."""
+TOLERATED_OVERLAP = wp.constant(0.02)
+"""Overlap at the end of a predicted motion that is ignored, as a share of the half thickness of a collider."""
+LARGE_TURN = wp.constant(0.05)
+"""Rotation of a body in a step from which on other features of it may come to touch [rad]."""
+
+
+@cache
+def prediction_functions(precision: str) -> SimpleNamespace:
+    """The struct `Contact`, and the functions `velocity_at`, `may_close`, `pose`, `at_start` and `count`."""
+    types = island_types(precision)
+    T, V, M, Colliders, Bodies = types.T, types.V, types.M, types.Colliders, types.Bodies
+
+    @wp.struct
+    class Contact:
+        """A contact point that may take part."""
+
+        x: wp.vec3d  # [m]
+        n: V
+        gap: T  # [m]; UNUSED: it does not take part
+
+    @wp.func
+    def rotated(turn: V):
+        """The rotation matrix of a rotation vector."""
+        angle = wp.length(turn)
+        axis = V(T(1.0), T(0.0), T(0.0))
+        if angle > T(0.0):
+            axis = turn / angle
+        return wp.quat_to_matrix(wp.quat_from_axis_angle(axis, angle))
+
+    @wp.func
+    def velocity_at(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
+        """Velocity of a point of a collider at the start of the step."""
+        body = colliders.body[i]
+        v = V()
+        if body >= 0:
+            b = env * bodies.count + body
+            arm = x - bodies.center[b]
+            v = bodies.linear[b] + wp.cross(bodies.angular[b], V(T(arm[0]), T(arm[1]), T(arm[2])))
+        return v
+
+    @wp.func
+    def predicted_velocity(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, prediction: int):
+        """Predicted mean velocity of a point of a collider in the step."""
+        body = colliders.body[i]
+        v = V()
+        if body >= 0:
+            b = env * bodies.count + body
+            arm = x - bodies.center[b]
+            turn = wp.cross(bodies.predicted_angular[prediction, b], V(T(arm[0]), T(arm[1]), T(arm[2])))
+            v = bodies.predicted_linear[prediction, b] + turn
+        return v
+
+    @wp.func
+    def tolerated_overlap(colliders: Colliders, i: int, j: int):
+        return T(TOLERATED_OVERLAP) * wp.min(colliders.thickness[i], colliders.thickness[j])
+
+    @wp.func
+    def may_close(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, found: Contact, h: T):
+        """Whether a gap is below the contact offsets, or may close in the step at the start or a predicted velocity."""
+        x = found.x
+        n = found.n
+        closing = wp.dot(n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x))
+        may = found.gap < colliders.contact_offset[i] + colliders.contact_offset[j] + h * wp.max(closing, T(0.0))
+        least = found.gap - colliders.rest_offset[i] - colliders.rest_offset[j] + tolerated_overlap(colliders, i, j)
+        for prediction in range(bodies.prediction_count[env]):
+            along = predicted_velocity(bodies, colliders, env, i, x, prediction)
+            along -= predicted_velocity(bodies, colliders, env, j, x, prediction)
+            may = may or least < h * wp.dot(n, along)
+        return may
+
+    @wp.func
+    def predicted_pose(
+        bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, R: M, h: T, prediction: int
+    ):
+        """Predicted position of a point, and axes, of a collider after a time."""
+        body = colliders.body[i]
+        if body >= 0:
+            b = env * bodies.count + body
+            turn = rotated(bodies.predicted_angular[prediction, b] * h)
+            arm = x - bodies.center[b]
+            moved = bodies.predicted_linear[prediction, b] * h
+            x = bodies.center[b] + wp.vec3d(moved + turn * V(T(arm[0]), T(arm[1]), T(arm[2])))
+            R = turn * R
+        return x, R
+
+    @wp.func
+    def half_displacement(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, h: T, prediction: int):
+        """Half of the predicted displacement of a point that ends at x, and 1 for a collider that moves, else 0."""
+        body = colliders.body[i]
+        half = V()
+        moves = T(0.0)
+        if body >= 0:
+            b = env * bodies.count + body
+            moved = bodies.predicted_linear[prediction, b] * h
+            end = x - bodies.center[b] - wp.vec3d(moved)
+            arm = V(T(end[0]), T(end[1]), T(end[2]))
+            half = T(0.5) * (moved + arm - wp.transpose(rotated(bodies.predicted_angular[prediction, b] * h)) * arm)
+            moves = T(1.0)
+        return half, moves
+
+    @wp.func
+    def at_start(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, end: Contact, h: T, prediction: int):
+        """A contact at the end of the predicted motion, as one at the start of the step."""
+        half_0, moves_0 = half_displacement(bodies, colliders, env, i, end.x, h, prediction)
+        half_1, moves_1 = half_displacement(bodies, colliders, env, j, end.x, h, prediction)
+        x = end.x - wp.vec3d((half_0 + half_1) / wp.max(moves_0 + moves_1, T(1.0)))
+        v_0 = predicted_velocity(bodies, colliders, env, i, x, prediction)
+        v_1 = predicted_velocity(bodies, colliders, env, j, x, prediction)
+        approach = h * wp.dot(end.n, v_0 - v_1)
+        rest = colliders.rest_offset[i] + colliders.rest_offset[j]
+        deep = tolerated_overlap(colliders, i, j)
+        gap = T(UNUSED)
+        if end.gap < rest - deep and approach > deep:
+            gap = wp.max(end.gap + approach, rest)
+        return Contact(x, end.n, gap)
+
+    @wp.func
+    def has_no_joints(bodies: Bodies, colliders: Colliders, i: int):
+        body = colliders.body[i]
+        return body < 0 or bodies.jacobian[wp.max(body, 0)] < 0
+
+    @wp.func
+    def is_deflected(bodies: Bodies, colliders: Colliders, env: int, i: int):
+        body = colliders.body[i]
+        return body >= 0 and bodies.is_deflected[env * bodies.count + wp.max(body, 0)] == 1
+
+    @wp.func
+    def prediction_count(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int):
+        """At how many predicted poses contacts of two colliders are found."""
+        are_free = has_no_joints(bodies, colliders, i) and has_no_joints(bodies, colliders, j)
+        if are_free and (is_deflected(bodies, colliders, env, i) or is_deflected(bodies, colliders, env, j)):
+            return bodies.prediction_count[env]
+        return int(0)
+
+    return SimpleNamespace(
+        Contact=Contact,
+        velocity_at=velocity_at,
+        may_close=may_close,
+        pose=predicted_pose,
+        at_start=at_start,
+        count=prediction_count,
+    )
+
+
+@cache
+def prediction_kernel(precision: str) -> wp.Kernel:
+    """Predict the mean velocities of bodies in a step, and tell in which environments contacts are found again."""
+    types = island_types(precision)
+    T, V, Bodies, Mechanisms = types.T, types.V, types.Bodies, types.Mechanisms
+
+    @wp.func
+    def mean_velocity(mechanisms: Mechanisms, dof: int, h: T):
+        """Of a dof, with what contacts add to its displacement."""
+        return T(0.5) * (mechanisms.start[dof] + mechanisms.v[dof]) + mechanisms.displacement[dof] / h
+
+    @wp.func
+    def mean_rate(mechanisms: Mechanisms, env: int, mechanism: int, row: int, h: T):
+        """A row of the Jacobian of a link times the mean velocities."""
+        first = env * mechanisms.dof_count + mechanisms.first[mechanism]
+        total = T(0.0)
+        for dof in range(mechanisms.dofs[mechanism]):
+            total += mechanisms.jacobian[row + dof] * mean_velocity(mechanisms, first + dof, h)
+        return total
+
+    @wp.kernel(**OPTIONS)
+    def predict_motion(bodies: Bodies, mechanisms: Mechanisms, h: T, prediction: int):
+        env, body = wp.tid()
+        b = env * bodies.count + body
+        mechanism = bodies.mechanism[body]
+        linear = bodies.linear[b]
+        angular = bodies.angular[b]
+        if mechanism >= 0:
+            first = env * mechanisms.dof_count + mechanisms.first[mechanism]
+            dofs = mechanisms.dofs[mechanism]
+            row = env * mechanisms.jacobian_count + bodies.jacobian[body]
+            for axis in range(3):
+                if bodies.jacobian[body] < 0:
+                    linear[axis] = mean_velocity(mechanisms, first + axis, h)
+                    angular[axis] = mean_velocity(mechanisms, first + 3 + axis, h)
+                else:
+                    linear[axis] = mean_rate(mechanisms, env, mechanism, row + axis * dofs, h)
+                    angular[axis] = mean_rate(mechanisms, env, mechanism, row + (3 + axis) * dofs, h)
+        bodies.predicted_linear[prediction, b] = linear
+        bodies.predicted_angular[prediction, b] = angular
+        arm = bodies.center[b] - bodies.position[b]
+        reach = bodies.radius[body] + wp.length(V(T(arm[0]), T(arm[1]), T(arm[2])))
+        change = wp.length(linear - bodies.linear[b]) + wp.length(angular - bodies.angular[b]) * reach
+        for earlier in range(prediction):
+            shift = wp.length(linear - bodies.predicted_linear[earlier, b])
+            change = wp.min(change, shift + wp.length(angular - bodies.predicted_angular[earlier, b]) * reach)
+        turns = wp.length(angular) * h > T(LARGE_TURN) and bodies.is_aspherical[body] == 1 and prediction == 0
+        if mechanism >= 0 and bodies.jacobian[body] < 0 and (change * h > bodies.motion_tolerance[body] or turns):
+            bodies.prediction_count[env] = prediction + 1
+            bodies.is_deflected[b] = 1
+
+    return predict_motion
