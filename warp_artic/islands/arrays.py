@@ -159,6 +159,7 @@ def island_types(precision: str) -> SimpleNamespace:
     class Points:
         """Points where two colliders touch or may touch in the step."""
 
+        count: int
         key: wp.array(dtype=wp.int64)  # (environment, first collider, second collider, candidate), in order
         environment: wp.array(dtype=int)
         first: wp.array(dtype=int)  # collider

@@ -10,7 +10,7 @@ import warp as wp
 
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES
-from warp_artic.islands.responses import response_kernels
+from warp_artic.islands.responses import point_functions
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -53,7 +53,7 @@ def island_kernel(precision: str) -> wp.Kernel:
     T = types.T
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
     Islands, _Island = island_structs()
-    mechanism_of = response_kernels(precision).mechanism_of
+    mechanism_of = point_functions(precision).mechanism_of
 
     @wp.func
     def leader_of(islands: Islands, mechanism: int):
@@ -64,11 +64,11 @@ def island_kernel(precision: str) -> wp.Kernel:
         return found
 
     @wp.func
-    def first_of(points: Points, count: int, key: wp.int64):
+    def first_of(points: Points, key: wp.int64):
         """The first point whose key is not below one; the number of points where there is none."""
         found = int(0)
-        if count > 0:
-            found = wp.lower_bound(points.key, 0, count, key)
+        if points.count > 0:
+            found = wp.lower_bound(points.key, 0, points.count, key)
             if points.key[found] < key:  # Warp gives the last entry at most
                 found += 1
         return found
@@ -90,15 +90,14 @@ def island_kernel(precision: str) -> wp.Kernel:
         bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
-        point_count: int,
         sleep_steps: T,
         islands: Islands,
     ):
         env = wp.tid()
         base = env * mechanisms.count
         keys = wp.int64(colliders.count) * wp.int64(colliders.count) * wp.int64(MAX_CANDIDATES)
-        begin = first_of(points, point_count, wp.int64(env) * keys)
-        end = first_of(points, point_count, wp.int64(env + 1) * keys)
+        begin = first_of(points, wp.int64(env) * keys)
+        end = first_of(points, wp.int64(env + 1) * keys)
         islands.point_range[2 * env] = begin
         islands.point_range[2 * env + 1] = end
         for m in range(mechanisms.count):

@@ -46,77 +46,13 @@ NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 
 
 @cache
-def point_law(precision: str) -> SimpleNamespace:
-    """Functions of points, and the struct `Softness`."""
+def friction_functions(precision: str) -> SimpleNamespace:
+    """The functions `in_disc`, of impulses across the normal, and `solve_turning`."""
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     SINGULAR = NEARLY_SINGULAR[precision]
     functions = point_functions(precision)
-    point_rate, point_motion, push_point = functions.rate, functions.motion, functions.push
-    is_projected = overlap_functions(precision).is_projected
-
-    @wp.struct
-    class Softness:
-        """Of overlaps in a substep."""
-
-        s: T  # [1/s]
-        m: T
-        c: T
-
-    @wp.struct
-    class NormalLaw:
-        """What is wanted along a normal."""
-
-        b: T  # [m/s]
-        m: T
-        c: T
-
-    @wp.func
-    def softness(k: T):
-        """s, m and c of overlaps."""
-        omega = T(2.0 * wp.PI * FREQUENCY) / k
-        a = T(2.0 * DAMPING) + k * omega
-        b = k * omega * a
-        return Softness(omega / a, b / (T(1.0) + b), T(1.0) / (T(1.0) + b))
-
-    @wp.func
-    def surfaces_of(colliders: Colliders, points: Points, point: int):
-        """The entry of two surfaces in tables of materials."""
-        i = points.first[point]
-        j = points.second[point]
-        return colliders.surface[i] * colliders.surfaces + colliders.surface[j]
-
-    @wp.func
-    def normal_law(
-        colliders: Colliders,
-        points: Points,
-        point: int,
-        surfaces: int,
-        gap: T,
-        response: T,
-        k: T,
-        soft: Softness,
-        is_relaxed: int,
-    ):
-        law = NormalLaw(T(0.0), T(1.0), T(0.0))
-        stiffness = colliders.stiffness[surfaces]
-        if wp.isfinite(stiffness):
-            slope = k * stiffness + colliders.damping[surfaces]
-            compliance = T(1.0) / (k * slope)
-            law.b = -stiffness * gap / slope
-            law.m = response / (response + compliance)
-            law.c = compliance / (response + compliance)
-        elif gap > T(0.0):
-            law.b = -gap / k
-        elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
-            fastest = wp.min(
-                colliders.depenetration_speed[points.first[point]], colliders.depenetration_speed[points.second[point]]
-            )
-            law.b = wp.min(-gap * soft.s, fastest)
-            law.m = soft.m * lever_share(response, points.reach[point])
-            law.c = soft.c
-        law.b = wp.max(law.b, points.bounce[point])
-        return law
+    point_rate, push_point = functions.rate, functions.push
 
     @wp.func
     def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, G: V, most: T):
@@ -161,35 +97,16 @@ def point_law(precision: str) -> SimpleNamespace:
         points.turn[point] = found
         push_point(points, points.Y_w, point, mechanisms.v, found - z)
 
-    @wp.func
-    def solve_point(
-        colliders: Colliders,
-        mechanisms: Mechanisms,
-        points: Points,
-        point: int,
-        k: T,
-        elapsed: T,
-        soft: Softness,
-        is_relaxed: int,
-        supported: V,
-    ):
-        """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
-        y, gap = point_motion(points, mechanisms, point, elapsed)
-        response = points.normal[point] - supported
-        response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
-        surfaces = surfaces_of(colliders, points, point)
-        law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed)
-        z = points.z[point]
-        z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * z[0], T(0.0))
-        change = z_n - z[0]
-        y_1 = y[1] + response[1] * change
-        y_2 = y[2] + response[2] * change
-        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across[point], points.friction[point] * z_n)
-        found = V(z_n, z_1, z_2)
-        points.z[point] = found
-        push_point(points, points.Y, point, mechanisms.v, found - z)
-        if colliders.resist_turning == 1:
-            solve_turning(colliders, mechanisms, points, point, surfaces)
+    return SimpleNamespace(in_disc=in_disc, solve_turning=solve_turning)
+
+
+@cache
+def impact_functions(precision: str) -> SimpleNamespace:
+    """The functions `find_impact`, `warm_start` and `discard_impact`."""
+    types = island_types(precision)
+    T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
+    functions = point_functions(precision)
+    point_rate, push_point, surfaces_of = functions.rate, functions.push, functions.surfaces_of
 
     @wp.func
     def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
@@ -261,11 +178,103 @@ def point_law(precision: str) -> SimpleNamespace:
             if second >= 0:
                 mechanisms.is_hit[own + second] = 1
 
-    return SimpleNamespace(
-        Softness=Softness,
-        softness=softness,
-        solve=solve_point,
-        find_impact=find_impact,
-        warm_start=warm_start,
-        discard_impact=discard_impact,
-    )
+    return SimpleNamespace(find_impact=find_impact, warm_start=warm_start, discard_impact=discard_impact)
+
+
+@cache
+def point_law(precision: str) -> SimpleNamespace:
+    """The struct `Softness`, and the functions `softness` and `solve`, of a point."""
+    types = island_types(precision)
+    T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
+    functions, friction = point_functions(precision), friction_functions(precision)
+    point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
+    in_disc, solve_turning = friction.in_disc, friction.solve_turning
+    is_projected = overlap_functions(precision).is_projected
+
+    @wp.struct
+    class Softness:
+        """Of overlaps in a substep."""
+
+        s: T  # [1/s]
+        m: T
+        c: T
+
+    @wp.struct
+    class NormalLaw:
+        """What is wanted along a normal."""
+
+        b: T  # [m/s]
+        m: T
+        c: T
+
+    @wp.func
+    def softness(k: T):
+        """s, m and c of overlaps."""
+        omega = T(2.0 * wp.PI * FREQUENCY) / k
+        a = T(2.0 * DAMPING) + k * omega
+        b = k * omega * a
+        return Softness(omega / a, b / (T(1.0) + b), T(1.0) / (T(1.0) + b))
+
+    @wp.func
+    def normal_law(
+        colliders: Colliders,
+        points: Points,
+        point: int,
+        surfaces: int,
+        gap: T,
+        response: T,
+        k: T,
+        soft: Softness,
+        is_relaxed: int,
+    ):
+        law = NormalLaw(T(0.0), T(1.0), T(0.0))
+        stiffness = colliders.stiffness[surfaces]
+        if wp.isfinite(stiffness):
+            slope = k * stiffness + colliders.damping[surfaces]
+            compliance = T(1.0) / (k * slope)
+            law.b = -stiffness * gap / slope
+            law.m = response / (response + compliance)
+            law.c = compliance / (response + compliance)
+        elif gap > T(0.0):
+            law.b = -gap / k
+        elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
+            fastest = wp.min(
+                colliders.depenetration_speed[points.first[point]], colliders.depenetration_speed[points.second[point]]
+            )
+            law.b = wp.min(-gap * soft.s, fastest)
+            law.m = soft.m * lever_share(response, points.reach[point])
+            law.c = soft.c
+        law.b = wp.max(law.b, points.bounce[point])
+        return law
+
+    @wp.func
+    def solve_point(
+        colliders: Colliders,
+        mechanisms: Mechanisms,
+        points: Points,
+        point: int,
+        k: T,
+        elapsed: T,
+        soft: Softness,
+        is_relaxed: int,
+        supported: V,
+    ):
+        """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
+        y, gap = point_motion(points, mechanisms, point, elapsed)
+        response = points.normal[point] - supported
+        response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
+        surfaces = surfaces_of(colliders, points, point)
+        law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed)
+        z = points.z[point]
+        z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * z[0], T(0.0))
+        change = z_n - z[0]
+        y_1 = y[1] + response[1] * change
+        y_2 = y[2] + response[2] * change
+        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across[point], points.friction[point] * z_n)
+        found = V(z_n, z_1, z_2)
+        points.z[point] = found
+        push_point(points, points.Y, point, mechanisms.v, found - z)
+        if colliders.resist_turning == 1:
+            solve_turning(colliders, mechanisms, points, point, surfaces)
+
+    return SimpleNamespace(Softness=Softness, softness=softness, solve=solve_point)

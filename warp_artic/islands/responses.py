@@ -27,9 +27,30 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 @cache
 def point_functions(precision: str) -> SimpleNamespace:
-    """The functions `rate`, `motion` and `push` of a point, with dofs of its first mechanism, then of its second."""
+    """Functions of a point, which has the dofs of its first mechanism, then those of its second one."""
     types = island_types(precision)
     T, V, Mechanisms, Points = types.T, types.V, types.Mechanisms, types.Points
+    Colliders, Bodies = types.Colliders, types.Bodies
+
+    @wp.func
+    def tangents_of(n: V):
+        a, b = tangents(vec3(n[0], n[1], n[2]))
+        return V(a.x, a.y, a.z), V(b.x, b.y, b.z)
+
+    @wp.func
+    def mechanism_of(colliders: Colliders, bodies: Bodies, i: int):
+        """The mechanism of a collider, -1 where it is static or kinematic."""
+        mechanism = int(-1)
+        if colliders.body[i] >= 0:
+            mechanism = bodies.mechanism[colliders.body[i]]
+        return mechanism
+
+    @wp.func
+    def surfaces_of(colliders: Colliders, points: Points, point: int):
+        """The entry of two surfaces in tables of materials."""
+        i = points.first[point]
+        j = points.second[point]
+        return colliders.surface[i] * colliders.surfaces + colliders.surface[j]
 
     @wp.func
     def point_rate(points: Points, J: wp.array(dtype=V), point: int, x: wp.array(dtype=T), start: V):
@@ -76,50 +97,31 @@ def point_functions(precision: str) -> SimpleNamespace:
         for d in range(points.second_dofs[point]):
             x[dof_b + d] = x[dof_b + d] + wp.dot(Y[other + d], z)
 
-    return SimpleNamespace(rate=point_rate, motion=point_motion, push=push_point)
+    return SimpleNamespace(
+        tangents_of=tangents_of,
+        mechanism_of=mechanism_of,
+        surfaces_of=surfaces_of,
+        rate=point_rate,
+        motion=point_motion,
+        push=push_point,
+    )
 
 
 @cache
-def response_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `count_terms` and `respond`, and functions of points."""
+def jacobian_functions(precision: str) -> SimpleNamespace:
+    """The functions `clear` and `add`, of one side, which write J of a point."""
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
-    velocity_at = prediction_functions(precision).velocity_at
 
     @wp.func
-    def tangents_of(n: V):
-        a, b = tangents(vec3(n[0], n[1], n[2]))
-        return V(a.x, a.y, a.z), V(b.x, b.y, b.z)
-
-    @wp.func
-    def mechanism_of(colliders: Colliders, bodies: Bodies, i: int):
-        """The mechanism of a collider, -1 where it is static or kinematic."""
-        mechanism = int(-1)
-        if colliders.body[i] >= 0:
-            mechanism = bodies.mechanism[colliders.body[i]]
-        return mechanism
-
-    @wp.kernel(**OPTIONS)
-    def count_terms(
-        colliders: Colliders,
-        bodies: Bodies,
-        mechanisms: Mechanisms,
-        points: Points,
-        count: int,
-        terms: wp.array(dtype=int),
-    ):
-        """How many dofs each point has; two links of one mechanism share theirs."""
-        point = wp.tid()
-        found = int(0)
-        if point < count:
-            first = mechanism_of(colliders, bodies, points.first[point])
-            second = mechanism_of(colliders, bodies, points.second[point])
-            if first >= 0:
-                found += mechanisms.dofs[first]
-            if second >= 0 and second != first:
-                found += mechanisms.dofs[second]
-        terms[point] = found
+    def clear(colliders: Colliders, points: Points, point: int):
+        """Make J and the reach zero."""
+        for k in range(points.term[point], points.term[point + 1]):
+            points.J[k] = V()
+            if colliders.resist_turning == 1:
+                points.J_w[k] = V()
+        points.reach[point] = T(0.0)
 
     @wp.func
     def add_gradient(
@@ -179,6 +181,20 @@ def response_kernels(precision: str) -> SimpleNamespace:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))
                     points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
+    return SimpleNamespace(clear=clear, add=add_gradient)
+
+
+@cache
+def response_functions(precision: str) -> SimpleNamespace:
+    """The functions `write`, of Y and G, `recall`, of impulses, and `along_axes`."""
+    types = island_types(precision)
+    T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
+    tangents_of = point_functions(precision).tangents_of
+
+    @wp.func
+    def along_axes(x: V, n: V, t_1: V, t_2: V):
+        return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
+
     @wp.func
     def write_response(
         colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, mechanism: int, term: int
@@ -225,8 +241,69 @@ def response_kernels(precision: str) -> SimpleNamespace:
             points.normal[point] = V()
 
     @wp.func
-    def along_axes(x: V, n: V, t_1: V, t_2: V):
-        return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
+    def recall(points: Points, point: int, old: Points):
+        """Write the impulses that a point has had in the step before."""
+        n = points.n[point]
+        t_1, t_2 = tangents_of(n)
+        before = V()
+        total = V()
+        turn_before = V()
+        turn_total = V()
+        hit = T(0.0)
+        if old.count > 0:
+            index = wp.lower_bound(old.key, 0, old.count, points.key[point])
+            if old.key[index] == points.key[point]:
+                before = old.warm[index]
+                total = old.world[index]
+                turn_before = old.turn_warm[index]
+                turn_total = old.turn_world[index]
+                hit = old.hit[index]
+        points.warm[point] = before
+        points.world[point] = total
+        points.turn_warm[point] = turn_before
+        points.turn_world[point] = turn_total
+        points.hit[point] = hit
+        points.z[point] = V(wp.max(wp.dot(n, before), T(0.0)), wp.dot(t_1, before), wp.dot(t_2, before))
+        points.turn[point] = along_axes(turn_before, n, t_1, t_2)
+
+    return SimpleNamespace(write=write_responses, recall=recall, along_axes=along_axes)
+
+
+@cache
+def response_kernels(precision: str) -> SimpleNamespace:
+    """The kernels `count_terms` and `respond`."""
+    types = island_types(precision)
+    T, V = types.T, types.V
+    Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
+    velocity_at = prediction_functions(precision).velocity_at
+    of_points, of_J, of_responses = (
+        point_functions(precision),
+        jacobian_functions(precision),
+        response_functions(precision),
+    )
+    tangents_of, mechanism_of, surfaces_of = of_points.tangents_of, of_points.mechanism_of, of_points.surfaces_of
+    clear, add_gradient = of_J.clear, of_J.add
+    write_responses, recall, along_axes = of_responses.write, of_responses.recall, of_responses.along_axes
+
+    @wp.kernel(**OPTIONS)
+    def count_terms(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        terms: wp.array(dtype=int),
+    ):
+        """How many dofs each point has; two links of one mechanism share theirs."""
+        point = wp.tid()
+        found = int(0)
+        if point < points.count:
+            first = mechanism_of(colliders, bodies, points.first[point])
+            second = mechanism_of(colliders, bodies, points.second[point])
+            if first >= 0:
+                found += mechanisms.dofs[first]
+            if second >= 0 and second != first:
+                found += mechanisms.dofs[second]
+        terms[point] = found
 
     @wp.func
     def surface_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
@@ -247,48 +324,12 @@ def response_kernels(precision: str) -> SimpleNamespace:
             w = bodies.angular[env * bodies.count + colliders.body[i]]
         return w
 
-    @wp.func
-    def clear(colliders: Colliders, points: Points, point: int):
-        """Make J and the reach zero."""
-        for k in range(points.term[point], points.term[point + 1]):
-            points.J[k] = V()
-            if colliders.resist_turning == 1:
-                points.J_w[k] = V()
-        points.reach[point] = T(0.0)
-
-    @wp.func
-    def recall(points: Points, point: int, old_count: int, old: Points):
-        """Write the impulses that a point has had in the step before."""
-        n = points.n[point]
-        t_1, t_2 = tangents_of(n)
-        before = V()
-        total = V()
-        turn_before = V()
-        turn_total = V()
-        hit = T(0.0)
-        if old_count > 0:
-            index = wp.lower_bound(old.key, 0, old_count, points.key[point])
-            if old.key[index] == points.key[point]:
-                before = old.warm[index]
-                total = old.world[index]
-                turn_before = old.turn_warm[index]
-                turn_total = old.turn_world[index]
-                hit = old.hit[index]
-        points.warm[point] = before
-        points.world[point] = total
-        points.turn_warm[point] = turn_before
-        points.turn_world[point] = turn_total
-        points.hit[point] = hit
-        points.z[point] = V(wp.max(wp.dot(n, before), T(0.0)), wp.dot(t_1, before), wp.dot(t_2, before))
-        points.turn[point] = along_axes(turn_before, n, t_1, t_2)
-
     @wp.kernel(**OPTIONS)
     def respond(
         colliders: Colliders,
         bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
-        old_count: int,
         old: Points,
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
@@ -316,7 +357,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 other += points.first_dofs[point]
             add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
         write_responses(colliders, mechanisms, points, point, first, second)
-        recall(points, point, old_count, old)
+        recall(points, point, old)
         x = points.position[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
@@ -335,16 +376,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
-        pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
+        pair = surfaces_of(colliders, points, point)
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
 
-    return SimpleNamespace(
-        count_terms=count_terms,
-        respond=respond,
-        tangents_of=tangents_of,
-        mechanism_of=mechanism_of,
-        write_responses=write_responses,
-        recall=recall,
-    )
+    return SimpleNamespace(count_terms=count_terms, respond=respond)

@@ -1,19 +1,7 @@
-"""Impulses of the points of an island: small steps, with sweeps over the points in each, and one without a bias.
+"""Impulses of islands over a step, in substeps (`substep`), and the forces on bodies that they are.
 
-The step h is cut into n substeps k = h / n. M^-1, J and normals are those of the step; in each substep velocities v,
-displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start from those of the substep before, and
-the first ones from those of the step before, but for impacts (`point_law`):
-    v += k a + Y z,   a the acceleration of the step without contacts
-    sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
-    dx += k v
-    sweep       relaxed: without the velocities that take overlaps back
 M^-1 and J of mechanisms with joints are those of the middle of a midpoint step, where it evaluates forces. Where drives
 exceed their maximum force, impulses are found again with those released (`limited_drives`).
-Small steps are worth more than sweeps: the error left by a substep is smaller by n^2. But with one sweep in each, and
-the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction it comes
-to rest.
-
-Source: Macklin et al., Small steps in physics simulation (2019).
 """
 
 from functools import cache
@@ -22,20 +10,16 @@ import warp as wp
 
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
-from warp_artic.islands.joint_rows import IMPACT_GROWTH, joint_rows
+from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
-from warp_artic.islands.point_law import IMPACT_ACCELERATION, point_law
-from warp_artic.islands.responses import response_kernels
-from warp_artic.islands.supporting_rows import supporting_rows
+from warp_artic.islands.point_law import point_law
+from warp_artic.islands.responses import point_functions, response_functions
+from warp_artic.islands.substep import substep_functions
 from warp_artic.kernels.launch import OPTIONS
 
 SUBSTEPS = 6
 """Of a step."""
-SWEEPS = wp.constant(3)
-"""Of a substep, with a bias."""
-MOST_SWEEPS = wp.constant(6)
-"""While one changes velocities by more than HARD k."""
 PASSES = wp.constant(4)
 """Times that impulses may be found in a step."""
 
@@ -47,28 +31,16 @@ def solve_kernel(precision: str) -> wp.Kernel:
     T, V = types.T, types.V
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
     Islands, Island = island_structs()
-    kernels = response_kernels(precision)
-    tangents_of, mechanism_of = kernels.tangents_of, kernels.mechanism_of
-    write_responses, recall = kernels.write_responses, kernels.recall
+    of_points, of_responses = point_functions(precision), response_functions(precision)
+    tangents_of, mechanism_of = of_points.tangents_of, of_points.mechanism_of
+    write_responses, recall = of_responses.write, of_responses.recall
     release_drives = limited_drives(precision).release
-    rows, supporting = joint_rows(precision), supporting_rows(precision)
-    first_dof, solve_rows, warm_start_rows, forget_rows = rows.first_dof, rows.solve, rows.warm_start, rows.forget
-    end_rows = rows.end
-    supported_response, solve_supporting = supporting.supported_response, supporting.solve
-    law = point_law(precision)
-    Softness, softness, solve_point = law.Softness, law.softness, law.solve
-    find_impact, warm_start, discard_impact = law.find_impact, law.warm_start, law.discard_impact
+    rows = joint_rows(precision)
+    first_dof, forget_rows = rows.first_dof, rows.forget
+    softness = point_law(precision).softness
+    of_substeps = substep_functions(precision)
+    Substep, solve_substep = of_substeps.Substep, of_substeps.solve
     project_overlaps = overlap_functions(precision).project
-
-    @wp.struct
-    class Substep:
-        """One of a step."""
-
-        number: int
-        count: int
-        k: T  # [s]
-        part: T  # of the step that it ends
-        soft: Softness
 
     @wp.func
     def island_at(mechanisms: Mechanisms, islands: Islands, env: int, number: int):
@@ -82,129 +54,24 @@ def solve_kernel(precision: str) -> wp.Kernel:
         )
 
     @wp.func
-    def begin(mechanisms: Mechanisms, points: Points, islands: Islands, island: Island):
-        """Have mechanisms begin with the velocities before the step, and sum up no impulses yet."""
+    def stay(mechanisms: Mechanisms, islands: Islands, island: Island):
+        """Have mechanisms keep their velocities and move by nothing, as those that sleep do."""
         for index in range(island.first_mechanism, island.end_mechanism):
             m = islands.mechanisms[index]
             first = first_dof(mechanisms, island.env, m)
             for dof in range(first, first + mechanisms.dofs[m]):
                 mechanisms.v[dof] = mechanisms.start[dof]
                 mechanisms.displacement[dof] = T(0.0)
-            forget_rows(mechanisms, island.env, m)
+
+    @wp.func
+    def begin(mechanisms: Mechanisms, points: Points, islands: Islands, island: Island):
+        """Have mechanisms begin with the velocities before the step, and sum up no impulses yet."""
+        stay(mechanisms, islands, island)
+        for index in range(island.first_mechanism, island.end_mechanism):
+            forget_rows(mechanisms, island.env, islands.mechanisms[index])
         for index in range(island.first_point, island.end_point):
             points.world[islands.points[index]] = V()
             points.turn_world[islands.points[index]] = V()
-
-    @wp.func
-    def stay(mechanisms: Mechanisms, islands: Islands, island: Island):
-        """Have mechanisms that sleep move by nothing."""
-        for index in range(island.first_mechanism, island.end_mechanism):
-            m = islands.mechanisms[index]
-            first = first_dof(mechanisms, island.env, m)
-            for dof in range(first, first + mechanisms.dofs[m]):
-                mechanisms.v[dof] = mechanisms.start[dof]
-                mechanisms.displacement[dof] = T(0.0)
-
-    @wp.func
-    def accelerate(mechanisms: Mechanisms, islands: Islands, island: Island, share: T):
-        """Add a share of what velocities change by without contacts."""
-        for index in range(island.first_mechanism, island.end_mechanism):
-            m = islands.mechanisms[index]
-            mechanisms.is_hit[island.env * mechanisms.count + m] = 0
-            first = first_dof(mechanisms, island.env, m)
-            for dof in range(first, first + mechanisms.dofs[m]):
-                mechanisms.before[dof] = mechanisms.v[dof]
-                mechanisms.v[dof] = mechanisms.v[dof] + share * (mechanisms.free[dof] - mechanisms.start[dof])
-
-    @wp.func
-    def move(mechanisms: Mechanisms, islands: Islands, island: Island, k: T):
-        """Move on by velocities times k."""
-        for index in range(island.first_mechanism, island.end_mechanism):
-            m = islands.mechanisms[index]
-            first = first_dof(mechanisms, island.env, m)
-            for dof in range(first, first + mechanisms.dofs[m]):
-                mechanisms.displacement[dof] = mechanisms.displacement[dof] + k * mechanisms.v[dof]
-
-    @wp.func
-    def sweep(
-        colliders: Colliders,
-        bodies: Bodies,
-        mechanisms: Mechanisms,
-        points: Points,
-        islands: Islands,
-        island: Island,
-        substep: Substep,
-        is_relaxed: int,
-    ):
-        """Solve one point after the other, then the rows of joints.
-
-        Points go forward, and backward in every other substep; the other way round where they are relaxed. Returns the
-        largest change of the velocity of a point along its normal.
-        """
-        largest = T(0.0)
-        elapsed = substep.k * T(substep.number + is_relaxed)
-        for number in range(island.end_point - island.first_point):
-            index = island.first_point + number
-            if (substep.number + is_relaxed) % 2 == 1:
-                index = island.end_point - 1 - number
-            point = islands.points[index]
-            # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
-            is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
-            if points.normal[point][0] > T(0.0) and not is_idle:
-                first = mechanism_of(colliders, bodies, points.first[point])
-                second = mechanism_of(colliders, bodies, points.second[point])
-                term = points.term[point]
-                other = term + points.first_dofs[point]
-                supported = supported_response(mechanisms, points, point, first, term)
-                if second != first:
-                    supported += supported_response(mechanisms, points, point, second, other)
-                before = points.z[point]
-                solve_point(
-                    colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported
-                )
-                change = points.z[point] - before
-                if wp.length_sq(change) > T(0.0):
-                    largest = wp.max(largest, wp.abs(change[0]) * points.normal[point][0])
-                    solve_supporting(mechanisms, points, point, first, term, substep.part)
-                    if second != first:
-                        solve_supporting(mechanisms, points, point, second, other, substep.part)
-        solve_rows(mechanisms, islands, island, substep.part)
-        return largest
-
-    @wp.func
-    def solve_substep(
-        colliders: Colliders,
-        bodies: Bodies,
-        mechanisms: Mechanisms,
-        points: Points,
-        islands: Islands,
-        island: Island,
-        substep: Substep,
-    ):
-        for index in range(island.first_point, island.end_point):
-            point = islands.points[index]
-            find_impact(colliders, mechanisms, points, point, substep.k, substep.number, substep.count)
-        accelerate(mechanisms, islands, island, T(1.0) / T(substep.count))
-        for index in range(island.first_point, island.end_point):
-            warm_start(colliders, mechanisms, points, islands.points[index])
-        warm_start_rows(mechanisms, islands, island)
-        sweeps = int(0)
-        change = T(0.0)
-        while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k):
-            change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 0)
-            sweeps += 1
-        move(mechanisms, islands, island, substep.k)
-        sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
-        for index in range(island.first_point, island.end_point):
-            point = islands.points[index]
-            points.world[point] = points.world[point] + points.z[point]
-            points.turn_world[point] = points.turn_world[point] + points.turn[point]
-            if points.z[point][0] > T(IMPACT_GROWTH) * points.initial[point]:
-                first = mechanism_of(colliders, bodies, points.first[point])
-                second = mechanism_of(colliders, bodies, points.second[point])
-                discard_impact(mechanisms, points, point, first, second, substep.k)
-        for index in range(island.first_mechanism, island.end_mechanism):
-            end_rows(mechanisms, island.env, islands.mechanisms[index])
 
     @wp.func
     def mark_pushed(colliders: Colliders, bodies: Bodies, mechanisms: Mechanisms, env: int, collider: int):
@@ -254,11 +121,11 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 mechanisms.displacement[dof] = own * T(mechanisms.is_pushed[island.env * mechanisms.count + m])
 
     @wp.func
-    def are_known(points: Points, islands: Islands, island: Island, known_count: int, known: Points):
+    def are_known(points: Points, islands: Islands, island: Island, known: Points):
         """Whether all points of an island are among those that are known."""
         for number in range(island.first_point, island.end_point):
             key = points.key[islands.points[number]]
-            if known.key[wp.lower_bound(known.key, 0, known_count, key)] != key:
+            if known.key[wp.lower_bound(known.key, 0, known.count, key)] != key:
                 return False
         return True
 
@@ -308,7 +175,6 @@ def solve_kernel(precision: str) -> wp.Kernel:
         points: Points,
         islands: Islands,
         island: Island,
-        old_count: int,
         old: Points,
     ):
         """Find the responses of points without released drives; start from the impulses of the step before."""
@@ -317,7 +183,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             first = mechanism_of(colliders, bodies, points.first[point])
             second = mechanism_of(colliders, bodies, points.second[point])
             write_responses(colliders, mechanisms, points, point, first, second)
-            recall(points, point, old_count, old)
+            recall(points, point, old)
 
     @wp.kernel(**OPTIONS)
     def solve(
@@ -326,9 +192,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
-        old_count: int,
         old: Points,
-        known_count: int,
         known: Points,
         prediction: int,
         h: T,
@@ -339,14 +203,14 @@ def solve_kernel(precision: str) -> wp.Kernel:
         env, worker = wp.tid()
         for number in range(worker, islands.count[env], workers):
             island = island_at(mechanisms, islands, env, number)
-            if prediction > 0 and are_known(points, islands, island, known_count, known):
+            if prediction > 0 and are_known(points, islands, island, known):
                 for index in range(island.first_point, island.end_point):
-                    recall(points, islands.points[index], known_count, known)
+                    recall(points, islands.points[index], known)
             elif islands.asleep[env * mechanisms.count + number] == 0:
                 solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
                 passes = int(1)
                 while passes < PASSES and release_drives(mechanisms, islands, island) > 0:
-                    begin_again(colliders, bodies, mechanisms, points, islands, island, old_count, old)
+                    begin_again(colliders, bodies, mechanisms, points, islands, island, old)
                     solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
                     passes += 1
                 project_overlaps(colliders, mechanisms, points, islands, island, h)

@@ -59,8 +59,6 @@ class ContactIslands:
         self._detection = Detection(self.layout, settings.precision)
         self.groups = tuple(part.group for part in self.layout.parts)
         """Groups whose links take part."""
-        self.count = self._before = 0
-        """Points of the last step."""
         self._room = 0
         self._known = self._make_remembered(LEAST_ROOM)
         self._make_room(LEAST_ROOM)
@@ -78,7 +76,8 @@ class ContactIslands:
         exchange.place_kinematic(step)
         exchange.take_motion(launches, tables)
         exchange.begin()
-        self._solve(self._find_points())
+        self._find_points()
+        self._solve()
         self._predict_and_resolve()
         exchange.give_forces()
         if self._sleep_steps:
@@ -156,9 +155,9 @@ class ContactIslands:
             [self._whole(keys, environment)[kept], self._whole(table["islands/key"], chosen[:, None])[new]]
         )
         order = np.argsort(all_keys, kind="stable")
-        self.count = 0
+        self.points.count = 0
         self._make_room(len(order))
-        self.count = len(order)
+        self.points.count = len(order)
         self._write("key", all_keys[order])
         for name in REMEMBERED:
             self._write(name, np.concatenate([old[name], table[f"islands/{name}"][new]])[order])
@@ -203,15 +202,18 @@ class ContactIslands:
             found = values if values.ndim == 1 or values.shape[1] > 1 else values[:, 0]
             wp.copy(array, wp.array(found, dtype=array.dtype, device=self.layout.device), count=len(found))
 
-    def _find_points(self) -> int:
-        """Find what may touch in the step; the points of the step before are the spare ones then, so many."""
-        before = self._before = self.count
+    @property
+    def count(self) -> int:
+        """Points of the last step."""
+        return self.points.count
+
+    def _find_points(self) -> None:
+        """Find what may touch in the step; the points of the step before are the spare ones then."""
         count = self._detection.find(self._h)
         self._make_room(count)
         self.points, self._spare = self._spare, self.points
         self._detection.write(self.points)
-        self.count = count
-        return before
+        self.points.count = count
 
     def _predict_and_resolve(self) -> None:
         """Find points and impulses again while the predicted motion may lead to new contacts."""
@@ -223,36 +225,36 @@ class ContactIslands:
             self._launch(prediction_kernel(self._precision), (self.layout.environments, bodies.count), inputs)
             if bodies.prediction_count.numpy().max() <= prediction:
                 return
-            known = self._keep_known()
-            self.points, self._spare, self.count = self._spare, self.points, self._before
-            before = self._find_points()
-            if self.count == known:
+            self._keep_known()
+            self.points, self._spare = self._spare, self.points
+            self._find_points()
+            if self.count == self._known.count:
                 return
             self._exchange.begin_again()
-            self._solve(before, known, prediction + 1)
+            self._solve(prediction + 1)
 
-    def _keep_known(self) -> int:
-        """Keep what is known of points by now; says how many there are."""
+    def _keep_known(self) -> None:
+        """Keep what is known of points by now."""
         if self._known.key.size < self.count:
             self._known = self._make_remembered(self._room)
         for name in ("key", *REMEMBERED):
             wp.copy(getattr(self._known, name), getattr(self.points, name), count=self.count)
-        return self.count
+        self._known.count = self.count
 
-    def _solve(self, before: int, known: int = 0, prediction: int = 0) -> None:
+    def _solve(self, prediction: int = 0) -> None:
         """Find islands, and the impulses of their points; after a prediction only of islands with new points."""
         layout, count, old = self.layout, self.count, self._spare
         given = [layout.colliders, layout.bodies, layout.mechanisms, self.points]
         if count:
             kernels = response_kernels(self._precision)
             terms = self._terms[: count + 1]
-            self._launch(kernels.count_terms, (count + 1,), [*given, count, terms])
+            self._launch(kernels.count_terms, (count + 1,), [*given, terms])
             wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
-            self._launch(kernels.respond, (count,), [*given, before, old])
-        inputs = [*given, count, self._sleep_steps, layout.islands]
+            self._launch(kernels.respond, (count,), [*given, old])
+        inputs = [*given, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
-        inputs = [*given, layout.islands, before, old, known, self._known, prediction, self._h, SUBSTEPS, workers]
+        inputs = [*given, layout.islands, old, self._known, prediction, self._h, SUBSTEPS, workers]
         self._launch(solve_kernel(self._precision), (layout.environments, workers), inputs)
 
     def _make_room(self, count: int) -> None:
@@ -260,11 +262,12 @@ class ContactIslands:
         if count <= self._room:
             return
         layout, room = self.layout, int(GROWTH * count)
-        kept = {name: getattr(self.points, name) for name in ("key", *REMEMBERED)} if self.count else {}
+        old, kept = (self.points, self.count) if self._room else (None, 0)
         self._room = room
         self.points, self._spare = self._make_points(room), self._make_points(room)
-        for name, array in kept.items():
-            wp.copy(getattr(self.points, name), array, count=self.count)
+        self.points.count = kept
+        for name in ("key", *REMEMBERED) if kept else ():
+            wp.copy(getattr(self.points, name), getattr(old, name), count=kept)
         layout.islands.points = layout.zeros(room, int)
         self._terms = layout.zeros(room + 1, int)
 

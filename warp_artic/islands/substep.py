@@ -1,0 +1,160 @@
+"""A substep of an island: its points and rows of joints are swept, the island moves, and velocities are relaxed.
+
+The step h is cut into n substeps k = h / n. M^-1, J and normals are those of the step; in each substep velocities v,
+displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start from those of the substep before, and
+the first ones from those of the step before, but for impacts (`point_law`):
+    v += k a + Y z,   a the acceleration of the step without contacts
+    sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
+    dx += k v
+    sweep       relaxed: without the velocities that take overlaps back
+Small steps are worth more than sweeps: the error left by a substep is smaller by n^2. But with one sweep in each, and
+the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction it comes
+to rest.
+
+Source: Macklin et al., Small steps in physics simulation (2019).
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.islands.arrays import island_types
+from warp_artic.islands.find_islands import island_structs
+from warp_artic.islands.joint_rows import IMPACT_GROWTH, joint_rows
+from warp_artic.islands.point_law import IMPACT_ACCELERATION, impact_functions, point_law
+from warp_artic.islands.responses import point_functions
+from warp_artic.islands.supporting_rows import supporting_rows
+
+SWEEPS = wp.constant(3)
+"""Of a substep, with a bias."""
+MOST_SWEEPS = wp.constant(6)
+"""While one changes velocities by more than IMPACT_ACCELERATION k."""
+
+
+@cache
+def substep_functions(precision: str) -> SimpleNamespace:
+    """The struct `Substep` and the function `solve`."""
+    types = island_types(precision)
+    T, Colliders, Bodies, Mechanisms, Points = types.T, types.Colliders, types.Bodies, types.Mechanisms, types.Points
+    Islands, Island = island_structs()
+    mechanism_of = point_functions(precision).mechanism_of
+    rows, supporting = joint_rows(precision), supporting_rows(precision)
+    law, impacts = point_law(precision), impact_functions(precision)
+    first_dof, solve_rows, warm_start_rows, end_rows = rows.first_dof, rows.solve, rows.warm_start, rows.end
+    supported_response, solve_supporting = supporting.supported_response, supporting.solve
+    Softness, solve_point = law.Softness, law.solve
+    find_impact, warm_start, discard_impact = impacts.find_impact, impacts.warm_start, impacts.discard_impact
+
+    @wp.struct
+    class Substep:
+        """One of a step."""
+
+        number: int
+        count: int
+        k: T  # [s]
+        part: T  # of the step that it ends
+        soft: Softness
+
+    @wp.func
+    def accelerate(mechanisms: Mechanisms, islands: Islands, island: Island, share: T):
+        """Add a share of what velocities change by without contacts."""
+        for index in range(island.first_mechanism, island.end_mechanism):
+            m = islands.mechanisms[index]
+            mechanisms.is_hit[island.env * mechanisms.count + m] = 0
+            first = first_dof(mechanisms, island.env, m)
+            for dof in range(first, first + mechanisms.dofs[m]):
+                mechanisms.before[dof] = mechanisms.v[dof]
+                mechanisms.v[dof] = mechanisms.v[dof] + share * (mechanisms.free[dof] - mechanisms.start[dof])
+
+    @wp.func
+    def move(mechanisms: Mechanisms, islands: Islands, island: Island, k: T):
+        """Move on by velocities times k."""
+        for index in range(island.first_mechanism, island.end_mechanism):
+            m = islands.mechanisms[index]
+            first = first_dof(mechanisms, island.env, m)
+            for dof in range(first, first + mechanisms.dofs[m]):
+                mechanisms.displacement[dof] = mechanisms.displacement[dof] + k * mechanisms.v[dof]
+
+    @wp.func
+    def sweep(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        substep: Substep,
+        is_relaxed: int,
+    ):
+        """Solve one point after the other, then the rows of joints.
+
+        Points go forward, and backward in every other substep; the other way round where they are relaxed. Returns the
+        largest change of the velocity of a point along its normal.
+        """
+        largest = T(0.0)
+        elapsed = substep.k * T(substep.number + is_relaxed)
+        for number in range(island.end_point - island.first_point):
+            index = island.first_point + number
+            if (substep.number + is_relaxed) % 2 == 1:
+                index = island.end_point - 1 - number
+            point = islands.points[index]
+            # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
+            is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
+            if points.normal[point][0] > T(0.0) and not is_idle:
+                first = mechanism_of(colliders, bodies, points.first[point])
+                second = mechanism_of(colliders, bodies, points.second[point])
+                term = points.term[point]
+                other = term + points.first_dofs[point]
+                supported = supported_response(mechanisms, points, point, first, term)
+                if second != first:
+                    supported += supported_response(mechanisms, points, point, second, other)
+                before = points.z[point]
+                solve_point(
+                    colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported
+                )
+                change = points.z[point] - before
+                if wp.length_sq(change) > T(0.0):
+                    largest = wp.max(largest, wp.abs(change[0]) * points.normal[point][0])
+                    solve_supporting(mechanisms, points, point, first, term, substep.part)
+                    if second != first:
+                        solve_supporting(mechanisms, points, point, second, other, substep.part)
+        solve_rows(mechanisms, islands, island, substep.part)
+        return largest
+
+    @wp.func
+    def solve_substep(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        substep: Substep,
+    ):
+        for index in range(island.first_point, island.end_point):
+            point = islands.points[index]
+            find_impact(colliders, mechanisms, points, point, substep.k, substep.number, substep.count)
+        accelerate(mechanisms, islands, island, T(1.0) / T(substep.count))
+        for index in range(island.first_point, island.end_point):
+            warm_start(colliders, mechanisms, points, islands.points[index])
+        warm_start_rows(mechanisms, islands, island)
+        sweeps = int(0)
+        change = T(0.0)
+        while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k):
+            change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 0)
+            sweeps += 1
+        move(mechanisms, islands, island, substep.k)
+        sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+        for index in range(island.first_point, island.end_point):
+            point = islands.points[index]
+            points.world[point] = points.world[point] + points.z[point]
+            points.turn_world[point] = points.turn_world[point] + points.turn[point]
+            if points.z[point][0] > T(IMPACT_GROWTH) * points.initial[point]:
+                first = mechanism_of(colliders, bodies, points.first[point])
+                second = mechanism_of(colliders, bodies, points.second[point])
+                discard_impact(mechanisms, points, point, first, second, substep.k)
+        for index in range(island.first_mechanism, island.end_mechanism):
+            end_rows(mechanisms, island.env, islands.mechanisms[index])
+
+    return SimpleNamespace(Substep=Substep, solve=solve_substep)
