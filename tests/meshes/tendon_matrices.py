@@ -35,7 +35,7 @@ def force_matrix(tendons: MeshTendons) -> BsrMatrix:
 
 
 def hessian_matrix(tendons: MeshTendons, *, psd: bool = False) -> BsrMatrix:
-    """H of all environments, one block of the diagonal each, with blocks of dim x dim; `psd` as `hessian_blocks`."""
+    """H of all environments, one block of the diagonal each, with blocks of dim x dim; `psd` as in `add_stiffness`."""
     nodes, environments = tendons.paths.node_count, np.arange(tendons.environments)[:, None]
     pairs = tendons.pattern()
     types = mesh_types(tendons.body.dim, tendons.precision)

@@ -68,20 +68,6 @@ def differences(function, points, step):
     return np.stack(columns, axis=-1)
 
 
-def full_hessian(tendons, blocks):
-    """H over the nodes of one environment from the blocks of its tendons."""
-    nodes, dim = tendons.body.points.shape
-    hessian = np.zeros((nodes, dim, nodes, dim))
-    for number in range(len(tendons.tendons)):
-        start, end = tendons.paths.column_start[number : number + 2]
-        points = tendons.paths.column_point[start:end]
-        for a, i in enumerate(points):
-            for b, j in enumerate(points):
-                if i < nodes and j < nodes:
-                    hessian[i, :, j] += blocks[number, a, b]
-    return hessian.reshape(nodes * dim, nodes * dim)
-
-
 @DIMS
 @KINDS
 @EVERY_LAW
@@ -120,36 +106,35 @@ def test_forces_in_single_precision(dim, law):
     np.testing.assert_allclose(-forces[0].ravel(), gradient, rtol=0, atol=1e-3 * np.abs(gradient).max())
     wide, _ = case(dim, "mixed", law)
     wide.evaluate(device_points(wide, points))
-    hessian = wide.hessian_blocks().numpy()
-    np.testing.assert_allclose(tendons.hessian_blocks().numpy(), hessian, rtol=0, atol=1e-3 * np.abs(hessian).max())
+    (hessian,) = hessians(wide)
+    np.testing.assert_allclose(hessians(tendons)[0], hessian, rtol=0, atol=1e-3 * np.abs(hessian).max())
 
 
 @DIMS
 @KINDS
 @EVERY_LAW
 def test_hessians_are_differences_of_gradients(dim, kind, law):
-    """H equals central differences of the gradient, is symmetric, and is what is added to a sparse matrix."""
+    """H equals central differences of the gradient, and is symmetric."""
     tendons, points = case(dim, kind, law)
     difference = differences(lambda x: -forces_of(tendons, x[None])[0][0].ravel(), points[0], 1e-6)
     tendons.evaluate(device_points(tendons, points))
-    hessian = full_hessian(tendons, tendons.hessian_blocks().numpy()[0])
+    (hessian,) = hessians(tendons)
     scale = np.abs(hessian).max()
     np.testing.assert_allclose(hessian, difference, rtol=0, atol=1e-5 * scale)
     np.testing.assert_allclose(hessian, hessian.T, rtol=0, atol=1e-12 * scale)
-    np.testing.assert_allclose(sparse_hessian(tendons), hessian, rtol=0, atol=1e-12 * scale)
 
 
-def sparse_hessian(tendons, **options):
-    """H of the first environment from the values of a sparse matrix that also has other blocks."""
+def hessians(tendons, **options):
+    """H of each environment from the values of a sparse matrix that also has other blocks."""
     nodes, dim = tendons.body.points.shape
     pairs = np.unique(np.concatenate([tendons.pattern(), [[0, node] for node in range(nodes)]]), axis=0)
     starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
     types = mesh_types(dim, tendons.precision)
     values = block_values(types, tendons.environments, len(pairs), types.mat, tendons.device)
     tendons.add_stiffness(values, tendons.slots(starts, pairs[:, 1]), **options)
-    hessian = np.zeros((nodes, dim, nodes, dim))
-    hessian[pairs[:, 0], :, pairs[:, 1]] = values.numpy()[0]
-    return hessian.reshape(nodes * dim, nodes * dim)
+    found = np.zeros((tendons.environments, nodes, dim, nodes, dim))
+    found[:, pairs[:, 0], :, pairs[:, 1]] = values.numpy().swapaxes(0, 1)
+    return found.reshape(-1, nodes * dim, nodes * dim)
 
 
 @DIMS
@@ -157,13 +142,13 @@ def test_pushing_springs_lose_what_makes_hessians_indefinite(dim):
     """The variant for solvers has no negative eigenvalue where springs push, and is H where they pull."""
     tendons, points = case(dim, "means", TensionLaw.SPRING, target_length=20.0)
     tendons.evaluate(device_points(tendons, points))
-    pushing = np.linalg.eigvalsh(sparse_hessian(tendons))
+    pushing = np.linalg.eigvalsh(hessians(tendons)[0])
     assert pushing.min() < -1e-3 * pushing.max()
-    safe = np.linalg.eigvalsh(sparse_hessian(tendons, psd=True))
+    safe = np.linalg.eigvalsh(hessians(tendons, psd=True)[0])
     assert safe.min() >= -1e-12 * safe.max()
     pulling, points = case(dim, "means", TensionLaw.SPRING)
     pulling.evaluate(device_points(pulling, points))
-    np.testing.assert_array_equal(sparse_hessian(pulling, psd=True), sparse_hessian(pulling))
+    np.testing.assert_array_equal(hessians(pulling, psd=True), hessians(pulling))
 
 
 @DIMS
@@ -251,7 +236,7 @@ def test_slack_cables_do_exactly_nothing(dim, smoothing):
     tendons, points = case(dim, "mixed", smoothing=smoothing, target_length=100.0)
     forces, foreign = forces_of(tendons, points)
     assert not tendons.energy().numpy().any() and not tendons.shape.tension.numpy().any()
-    assert not forces.any() and not foreign.any() and not tendons.hessian_blocks().numpy().any()
+    assert not forces.any() and not foreign.any() and not hessians(tendons).any()
 
 
 @DIMS
@@ -269,7 +254,7 @@ def test_a_mean_with_all_weight_on_a_node_is_the_node(dim):
     for one, other in zip(forces_of(tendons, points), forces_of(others, points)):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(tendons.shape.length.numpy(), others.shape.length.numpy())
-    np.testing.assert_array_equal(tendons.hessian_blocks().numpy(), others.hessian_blocks().numpy())
+    np.testing.assert_array_equal(hessians(tendons), hessians(others))
 
 
 @DIMS
@@ -279,14 +264,14 @@ def test_a_batch_is_bitwise_its_environments(dim):
     stiffness = np.random.default_rng(1).uniform(1.0, 9.0, size=tendons.stiffness.shape)
     tendons.stiffness.assign(stiffness)
     forces, foreign = forces_of(tendons, points)
-    blocks, energy = tendons.hessian_blocks().numpy(), tendons.energy().numpy()
+    hessian, energy = hessians(tendons), tendons.energy().numpy()
     single, _ = case(dim, "mixed")
     for env in range(5):
         single.stiffness.assign(stiffness[:, env : env + 1])
         alone, foreign_alone = forces_of(single, points[env : env + 1])
         np.testing.assert_array_equal(alone[0], forces[env])
         np.testing.assert_array_equal(foreign_alone[0], foreign[env])
-        np.testing.assert_array_equal(single.hessian_blocks().numpy()[0], blocks[env])
+        np.testing.assert_array_equal(hessians(single)[0], hessian[env])
         assert single.energy().numpy()[0] == energy[env]
 
 
@@ -315,8 +300,7 @@ def test_sparse_matrices_have_a_block_for_each_environment(dim):
         expected[env, :, env] = matrix
     np.testing.assert_array_equal(dense(force_matrix(tendons)), expected.reshape(2 * nodes * dim, 2 * count))
     found = dense(hessian_matrix(tendons)).reshape(2, nodes * dim, 2, nodes * dim)
-    for env, blocks in enumerate(tendons.hessian_blocks().numpy()):
-        expected = full_hessian(tendons, blocks)
+    for env, expected in enumerate(hessians(tendons)):
         np.testing.assert_allclose(found[env, :, env], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
         assert not found[env, :, 1 - env].any()
 

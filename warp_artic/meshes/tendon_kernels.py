@@ -177,21 +177,6 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         return shape.slope[tendon, env] * outer + wp.max(shape.tension[tendon, env], lowest) * bend
 
     @wp.kernel(module=module, enable_backward=False)
-    def fill_blocks(
-        tendons: Tendons,
-        shape: Shape,
-        pairs: CoupledPairs,
-        lowest: real,
-        blocks: wp.array(dtype=mat, ndim=4),
-    ):
-        env, pair = wp.tid()
-        first = pairs.first[pair]
-        tendon = tendons.column_tendon[first]
-        start = tendons.column_start[tendon]
-        block = block_of(tendons, shape, pairs, env, pair, lowest)
-        blocks[env, tendon, first - start, pairs.second[pair] - start] = block
-
-    @wp.kernel(module=module, enable_backward=False)
     def add_blocks(
         tendons: Tendons,
         shape: Shape,
@@ -215,7 +200,6 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
 
     return SimpleNamespace(
         vec=vec,
-        mat=mat,
         Tendons=Tendons,
         Shape=Shape,
         CoupledPairs=CoupledPairs,
@@ -224,6 +208,5 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         sum_energy=sum_energy,
         add_forces=add_forces,
         project=project,
-        fill_blocks=fill_blocks,
         add_blocks=add_blocks,
     )

@@ -103,11 +103,6 @@ class MeshTendons:
         """The vector type of points and forces."""
         return self._kernels.vec
 
-    @property
-    def mat(self) -> type:
-        """The type of blocks."""
-        return self._kernels.mat
-
     def evaluate(self, points: wp.array, foreign_points: wp.array | None = None, asked: wp.array | None = None):
         """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`.
 
@@ -181,19 +176,6 @@ class MeshTendons:
                      forces, result)  # fmt: skip
         return result
 
-    def hessian_blocks(self, *, psd: bool = False) -> wp.array:
-        """H_ij of each tendon between its points [N/m], shape (environments, tendons, n, n) of dim x dim matrices.
-
-        n is that of the tendon with the most points; the rest is zero. `psd`: without what pushing tendons take from
-        the curvature of lengths, which is all that can make H indefinite.
-        """
-        count = int(np.diff(self.paths.column_start).max())
-        shape = (self.environments, len(self.tendons), count, count)
-        blocks = wp.zeros(shape, dtype=self.mat, device=self.device)
-        pairs = self._pairs
-        self._launch(self._kernels.fill_blocks, pairs.first.size, self.model, self.shape, pairs, _lowest(psd), blocks)
-        return blocks
-
     def pattern(self) -> np.ndarray:
         """The pairs of nodes (i, j) that tendons couple, in both orders and with i = j, sorted, shape (P, 2)."""
         first, second = self._pair_points
@@ -221,6 +203,7 @@ class MeshTendons:
     ) -> None:
         """Add H to the values of a sparse matrix of blocks.
 
+        `psd`: without what pushing tendons take from the curvature of lengths, which is all that can make H indefinite.
         `asked` as in `add_forces`.
         """
         asked = self._everywhere if asked is None else asked
