@@ -25,11 +25,12 @@ from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.math.recorded import RecordedLaunches
 from warp_artic.meshes.block_values import BlockValues, block_values
 from warp_artic.meshes.element_access import element_access, packs_of
-from warp_artic.meshes.element_kernels import elastic_kernels, elements_struct
+from warp_artic.meshes.element_kernels import elastic_kernels
 from warp_artic.meshes.element_numbers import element_numbers
-from warp_artic.meshes.materials import LAWS, Material, lame, moduli
+from warp_artic.meshes.element_stiffness import elements_struct
+from warp_artic.meshes.materials import LAWS, lame, moduli
 from warp_artic.meshes.pattern import block_pattern
-from warp_artic.meshes.types import HostViews, is_wide, lanes_of, mesh_types
+from warp_artic.meshes.types import HostViews, Material, is_wide, lanes_of, mesh_types
 
 LARGEST_GROUP = 2**20
 """Bytes of the matrices of environments side by side, at most: what is in no cache is read as fast one by one."""

@@ -12,46 +12,15 @@ import warp as wp
 
 from warp_artic.math.numbers import any_positive, maximum, real
 from warp_artic.meshes.block_sum import block_sum_for
+from warp_artic.meshes.corotated import corotated
 from warp_artic.meshes.element_access import element_access
 from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
+from warp_artic.meshes.element_stiffness import elements_struct, stiffness_functions
 from warp_artic.meshes.layout import with_known_layout
-from warp_artic.meshes.materials import COROTATED, Material, material_functions
+from warp_artic.meshes.materials import COROTATED, material_functions
 from warp_artic.meshes.signed_svd import signed_svd_for
 from warp_artic.meshes.system_numbers import system_numbers
 from warp_artic.meshes.types import OPTIONS, MeshTypes
-
-
-@cache
-def elements_struct(types: MeshTypes, wide: bool, in_lanes: bool):
-    """The struct of the elements of a mesh, in P packs that are filled up with elements without volume."""
-    access = element_access(types, wide, in_lanes)
-    Real, T, Vec, Mat = types.real, access.real, access.vec, access.mat
-
-    @wp.struct
-    class Elements:
-        material: Material
-        damping_mu: Real
-        """Lame's moduli, for damping."""
-        damping_lambda: Real
-        counts: wp.array(dtype=int)
-        """Elements of each pack, without what fills it, shape (P)."""
-        places: wp.array(dtype=int)
-        """Of one element, its place in the pack that it would have among others, shape (P)."""
-        rest: wp.array2d(dtype=Vec)
-        """Rest positions of the nodes of elements, shape (P, dim + 1)."""
-        nodes: wp.array2d(dtype=int)
-        """Shape (P size, dim + 1)."""
-        gradients: wp.array(dtype=Mat)
-        """Rows are the gradients of the shape functions of the nodes but the first, shape (P)."""
-        volume: wp.array(dtype=T)
-        """At rest, with the thickness, shape (P)."""
-        slots: wp.array2d(dtype=int)
-        """Of the blocks in the matrix, row by row, shape (P size, (dim + 1)^2)."""
-        color_count: int
-        colors: wp.array(dtype=int)
-        """Where the packs of each colour begin, and their count."""
-
-    return Elements
 
 
 @cache
@@ -59,7 +28,6 @@ def elastic_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
     """The kernels `differentiate`, of points that damping knows, and `assemble`: in lanes or one by one, of one
     environment or, `in_lanes`, of several side by side."""
     dim, Real, NodeVec = types.dim, types.real, types.vec
-    corners = dim + 1
     numbers, ends = element_numbers(types, wide), system_numbers(types, in_lanes)
     access = element_access(types, wide, in_lanes)
     T, Vec, Mat, size = numbers.real, numbers.vec, numbers.mat, access.pack
@@ -71,39 +39,17 @@ def elastic_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
     )  # fmt: skip
     Elements = elements_struct(types, wide, in_lanes)
     known_elements = with_known_layout(Elements)
-    functions = material_functions(types, wide)
-    strain, density = functions.strain, functions.energy
-    rotation, stretch = functions.rotation, functions.stretch
-    stress, spectrum = functions.stress, functions.spectrum
-    slopes, neo_hookean_block = functions.slopes, functions.block
-    turning, corotated_block = functions.turning, functions.corotated_block
+    functions, of_corotated = material_functions(types, wide), corotated(types, wide)
+    density, stress = functions.energy, functions.stress
+    strain, rotation, stretch = of_corotated.strain, of_corotated.rotation, of_corotated.stretch
+    stiffness = stiffness_functions(types, wide, in_lanes)
+    damping_of, add_by_axes = stiffness.damping, stiffness.add_by_axes
+    add_neo_hookean, add_corotated = stiffness.add_neo_hookean, stiffness.add_corotated
     signed_svd = signed_svd_for(types, wide)
-    entry, with_entry, one = numbers.entry, numbers.with_entry, numbers.one
-    outer, dot, ddot, trace, transpose = numbers.outer, numbers.dot, numbers.ddot, numbers.trace, numbers.transpose
+    entry, one = numbers.entry, numbers.one
+    outer, ddot, trace, transpose = numbers.outer, numbers.ddot, numbers.trace, numbers.transpose
     block_sum = block_sum_for(ends.real, wide)
     choose, row, put_block_beside = numbers.choose, numbers.row, ends.put_block
-
-    table = numbers.items(dim**3)
-    Rows, item, with_item = table.type, table.item, table.with_item
-
-    @wp.func
-    def with_block_added(rows: Rows, a: int, block: Mat):
-        """With a block in the sum of a row of blocks."""
-        found = rows
-        for i in range(dim):
-            for j in range(dim):
-                place = (a * dim + i) * dim + j
-                found = with_item(found, place, item(found, place) + entry(block, i, j))
-        return found
-
-    @wp.func
-    def block_of(rows: Rows, a: int):
-        """The sum of a row of blocks."""
-        found = Mat()
-        for i in range(dim):
-            for j in range(dim):
-                found = with_entry(found, i, j, item(rows, (a * dim + i) * dim + j))
-        return found
 
     @wp.func
     def displacement(elements: Elements, points: wp.array2d(dtype=GroupVec), group: int, pack: int, corner: int):
@@ -131,31 +77,6 @@ def elastic_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
         return elements.damping_mu * ddot(E, E) + Real(0.5) * elements.damping_lambda * extension * extension
 
     @wp.func
-    def block_of_axes(D: Mat, A: Mat, B: Mat, turned: Mat, a: int, b: int):
-        """M of the nodes of two gradients that are turned by V."""
-        M = Mat()
-        for i in range(dim):
-            h_ai = entry(turned, a, i)
-            h_bi = entry(turned, b, i)
-            M_ii = entry(D, i, i) * h_ai * h_bi
-            for j in range(dim):
-                if j != i:
-                    h_aj = entry(turned, a, j)
-                    h_bj = entry(turned, b, j)
-                    M_ii = M_ii + entry(A, i, j) * h_aj * h_bj
-                    M = with_entry(M, i, j, entry(D, i, j) * h_ai * h_bj + entry(B, i, j) * h_aj * h_bi)
-            M = with_entry(M, i, i, M_ii)
-        return M
-
-    @wp.func
-    def viscous_block(elements: Elements, gradients: Mat, squares: Mat, turned: Mat, a: int, b: int):
-        """Stiffness of damping of two gradients, for a rate of one: of F* F*^T, and of gradients that F* turns."""
-        p = row(turned, a)
-        q = row(turned, b)
-        across = dot(row(gradients, a), row(gradients, b)) * squares
-        return elements.damping_mu * (across + outer(q, p)) + elements.damping_lambda * outer(p, q)
-
-    @wp.func
     def add_forces(elements: Elements, group: int, pack: int, P: Mat, pulls: wp.array2d(dtype=GroupVec)):
         gradients = spread(elements.gradients[pack])
         first = pack * size
@@ -166,129 +87,6 @@ def elastic_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
             scatter(pulls, group, elements.nodes, first, count, a + 1, Real(-1.0) * pull)
             rest = rest + pull
         scatter(pulls, group, elements.nodes, first, count, 0, rest)
-
-    @wp.func
-    def put_block(
-        elements: Elements,
-        group: int,
-        pack: int,
-        where: T,
-        a: int,
-        b: int,
-        elastic: Mat,
-        squares: Mat,
-        turned: Mat,
-        rate: Real,
-        rows: Rows,
-        values: wp.array2d(dtype=GroupMat),
-    ):
-        """Add the block of two gradients, and that across the diagonal, which is its transpose, where that is asked
-        for; gives the sums of rows with them."""
-        block = elements.volume[pack] * elastic
-        first = pack * size
-        count = elements.counts[pack]
-        if rate > Real(0.0):
-            of_damping = viscous_block(elements, spread(elements.gradients[pack]), squares, turned, a, b)
-            block = block + (rate * elements.volume[pack]) * of_damping
-        block = choose(where, block, Mat())
-        scatter(values, group, elements.slots, first, count, (a + 1) * corners + b + 1, block)
-        found = with_block_added(rows, a, block)
-        if b > a:
-            across = transpose(block)
-            scatter(values, group, elements.slots, first, count, (b + 1) * corners + a + 1, across)
-            found = with_block_added(found, b, across)
-        return found
-
-    @wp.func
-    def put_first_node(elements: Elements, group: int, pack: int, rows: Rows, values: wp.array2d(dtype=GroupMat)):
-        """Add the blocks of the first node, which are what is left of each row."""
-        first = pack * size
-        count = elements.counts[pack]
-        corner = Mat()
-        for a in range(dim):
-            sum_of_row = block_of(rows, a)
-            negative = Real(-1.0) * sum_of_row
-            scatter(values, group, elements.slots, first, count, (a + 1) * corners, negative)
-            scatter(values, group, elements.slots, first, count, a + 1, transpose(negative))
-            corner = corner + sum_of_row
-        scatter(values, group, elements.slots, first, count, 0, corner)
-
-    @wp.func
-    def add_stiffness_of_axes(
-        elements: Elements,
-        group: int,
-        pack: int,
-        where: T,
-        U: Mat,
-        s: Vec,
-        V: Mat,
-        F_ahead: Mat,
-        rate: Real,
-        projects: T,
-        values: wp.array2d(dtype=GroupMat),
-    ):
-        D, A, B = spectrum(elements.material, s, projects)
-        gradients = spread(elements.gradients[pack])
-        squares = F_ahead * transpose(F_ahead)
-        turned = gradients * transpose(F_ahead)
-        in_axes = gradients * V
-        rows = Rows()
-        for a in range(dim):
-            for b in range(a, dim):
-                block = U * block_of_axes(D, A, B, in_axes, a, b) * transpose(U)
-                rows = put_block(elements, group, pack, where, a, b, block, squares, turned, rate, rows, values)
-        put_first_node(elements, group, pack, rows, values)
-
-    @wp.func
-    def add_neo_hookean_stiffness(
-        elements: Elements,
-        group: int,
-        pack: int,
-        where: T,
-        G: Mat,
-        F_ahead: Mat,
-        rate: Real,
-        values: wp.array2d(dtype=GroupMat),
-    ):
-        gradients = spread(elements.gradients[pack])
-        squares = F_ahead * transpose(F_ahead)
-        turned = gradients * transpose(F_ahead)
-        F, C, share, curve, pressure = slopes(elements.material, G)
-        rows = Rows()
-        for a in range(dim):
-            for b in range(a, dim):
-                g = row(gradients, a)
-                h = row(gradients, b)
-                block = neo_hookean_block(elements.material, F, C, share, curve, pressure, g, h)
-                rows = put_block(elements, group, pack, where, a, b, block, squares, turned, rate, rows, values)
-        put_first_node(elements, group, pack, rows, values)
-
-    @wp.func
-    def add_corotated_stiffness(
-        elements: Elements,
-        group: int,
-        pack: int,
-        where: T,
-        R: Mat,
-        X: Mat,
-        F_ahead: Mat,
-        rate: Real,
-        values: wp.array2d(dtype=GroupMat),
-    ):
-        gradients = spread(elements.gradients[pack])
-        squares = F_ahead * transpose(F_ahead)
-        turned = gradients * transpose(F_ahead)
-        extension = trace(X)
-        rows = Rows()
-        for a in range(dim):
-            g = row(gradients, a)
-            r = R * g
-            turns = turning(R, X, r)
-            for b in range(a, dim):
-                h = row(gradients, b)
-                block = corotated_block(elements.material, extension, g, h, r, R * h, turns)
-                rows = put_block(elements, group, pack, where, a, b, block, squares, turned, rate, rows, values)
-        put_first_node(elements, group, pack, rows, values)
 
     @wp.kernel(**OPTIONS)
     def differentiate(
@@ -410,15 +208,14 @@ def elastic_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
                     if values.shape[0] > 0:
                         of_axes = where * by_axes
                         others = where - of_axes
+                        damping = damping_of(elements, pack, F_ahead, rate)
                         if any_positive(of_axes):
-                            add_stiffness_of_axes(
-                                elements, group, pack, of_axes, U, s, V, F_ahead, rate, projects, values
-                            )
+                            add_by_axes(elements, group, pack, of_axes, U, s, V, damping, projects, values)
                         if any_positive(others):
                             if is_corotated:
-                                add_corotated_stiffness(elements, group, pack, others, U, X, F_ahead, rate, values)
+                                add_corotated(elements, group, pack, others, U, X, damping, values)
                             else:
-                                add_neo_hookean_stiffness(elements, group, pack, others, G, F_ahead, rate, values)
+                                add_neo_hookean(elements, group, pack, others, G, damping, values)
             block_sum(flag - flag)
         of_block = block_sum(total_of(totals))
         if is_asked and lane == 0 and energy.shape[0] > 0:

@@ -40,6 +40,15 @@ class MeshTypes:
     """Distance from one to the next number."""
 
 
+@wp.struct
+class Material:
+    """The law of a mesh and its moduli."""
+
+    law: int
+    mu: wp.float64
+    lambda_: wp.float64
+
+
 @cache
 def mesh_types(dim: int, precision: str) -> MeshTypes:
     """The types for triangles (2) or tetrahedra (3), in "float32" or "float64"."""
