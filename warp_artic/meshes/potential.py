@@ -26,11 +26,42 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
 
 
 @cache
+def potential_structs(types: MeshTypes) -> tuple:
+    """The structs `Nodes`, N in number, and `Tendons`, of a body and its linear system."""
+    Real, Vec = types.real, types.vec
+
+    @wp.struct
+    class Nodes:
+        mass: wp.array(dtype=Real)
+        """Shape (N) [kg]."""
+        stiffness: wp.array(dtype=Real)
+        """Of the elements at each, shape (N) [N/m]."""
+        is_held: wp.array(dtype=int)
+        """Shape (N)."""
+        loads: wp.array2d(dtype=Vec)
+        """Shape (environments, N) [N]."""
+        step: wp.array2d(dtype=Vec)
+        """The last solution of the system, shape (environments, N) [m]."""
+        carried_step: wp.array2d(dtype=Real)
+        """That of the coordinates of carried nodes."""
+
+    @wp.struct
+    class Tendons:
+        """Empty where there are none."""
+
+        energy: wp.array(dtype=Real)
+        tension: wp.array2d(dtype=Real)
+        length: wp.array2d(dtype=Real)
+
+    return Nodes, Tendons
+
+
+@cache
 def potential_kernels(types: MeshTypes, wide: bool):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     block_sum = block_sum_for(types.real, wide)
     dim, Real, Vec = types.dim, types.real, types.vec
-    Carried = carried_struct(types)
+    Carried, (Nodes, Tendons) = carried_struct(types), potential_structs(types)
 
     @wp.func
     def added(total: wp.vec2d, part: Real):
@@ -42,19 +73,12 @@ def potential_kernels(types: MeshTypes, wide: bool):
     def add_nodes(
         points: wp.array2d(dtype=Vec),
         start: wp.array2d(dtype=Vec),
-        loads: wp.array2d(dtype=Vec),
-        mass: wp.array(dtype=Real),
+        nodes: Nodes,
+        tendons: Tendons,
+        carried: Carried,
         inertia: Real,
         center: wp.array2d(dtype=Vec),
-        is_held: wp.array(dtype=int),
-        stiffness: wp.array(dtype=Real),
         rate: Real,
-        carried: Carried,
-        of_tendons: wp.array(dtype=Real),
-        tension: wp.array2d(dtype=Real),
-        length: wp.array2d(dtype=Real),
-        step: wp.array2d(dtype=Vec),
-        carried_step: wp.array2d(dtype=Real),
         asked: wp.array(dtype=int),
         lanes: int,
         forces: wp.array2d(dtype=Vec),
@@ -72,27 +96,27 @@ def potential_kernels(types: MeshTypes, wide: bool):
         if asked[env] > 0:
             if lane == 0:
                 potential = wp.vec2d(wp.float64(found[0, env]), wp.float64(0.0))
-                if of_tendons.shape[0] > 0:
-                    potential = added(potential, of_tendons[env])
-            for node in range(lane, mass.shape[0], lanes):
-                load = loads[env, node]
+                if tendons.energy.shape[0] > 0:
+                    potential = added(potential, tendons.energy[env])
+            for node in range(lane, nodes.mass.shape[0], lanes):
+                load = nodes.loads[env, node]
                 force = forces[env, node] + load
                 work = wp.dot(load, points[env, node] - start[env, node])
                 potential = added(potential, -work)
                 magnitude += wp.abs(work)
-                if is_held[node] == 0:
+                if nodes.is_held[node] == 0:
                     if inertia > Real(0.0):
                         push = points[env, node] - center[env, node]
-                        weight = inertia * mass[node]
+                        weight = inertia * nodes.mass[node]
                         moving = Real(0.5) * weight * wp.length_sq(push)
                         potential = added(potential, moving)
                         magnitude += moving
                         force -= weight * push
                     square += wp.length_sq(force)
                     of_loads += wp.length_sq(load)
-                    stiff = (Real(1.0) + rate) * stiffness[node] + inertia * mass[node]
+                    stiff = (Real(1.0) + rate) * nodes.stiffness[node] + inertia * nodes.mass[node]
                     rounding += stiff * stiff * wp.length_sq(points[env, node])
-                    slope += wp.dot(force, step[env, node])
+                    slope += wp.dot(force, nodes.step[env, node])
                 forces[env, node] = force
         # The block waits here for the forces of all nodes.
         block_sum(Real(0.0))
@@ -105,7 +129,7 @@ def potential_kernels(types: MeshTypes, wide: bool):
                     phi = carried.shapes[env, k, c]
                     s += wp.dot(phi, points[env, carried.nodes[c]] - carried.center[env, c])
                     rest += wp.dot(phi, forces[env, carried.nodes[c]])
-                    of_load += wp.dot(phi, loads[env, carried.nodes[c]])
+                    of_load += wp.dot(phi, nodes.loads[env, carried.nodes[c]])
                 rest -= carried.stiffness[env, k] * s
                 carried.force[env, k] = rest
                 of_spring = Real(0.5) * carried.stiffness[env, k] * s * s
@@ -114,7 +138,7 @@ def potential_kernels(types: MeshTypes, wide: bool):
                 magnitude += of_spring + wp.abs(of_force)
                 square += rest * rest
                 of_loads += of_load * of_load
-                slope += rest * carried_step[env, k]
+                slope += rest * nodes.carried_step[env, k]
         energy = block_sum(Real(potential[0] + potential[1]))
         magnitude = block_sum(magnitude)
         square = block_sum(square)
@@ -123,10 +147,10 @@ def potential_kernels(types: MeshTypes, wide: bool):
         rounding = block_sum(rounding)
         if asked[env] > 0 and lane == 0:
             magnitude += found[0, env]
-            if of_tendons.shape[0] > 0:
+            if tendons.energy.shape[0] > 0:
                 # A length has digits of its own, its change only what is left of them.
-                for tendon in range(tension.shape[0]):
-                    magnitude += wp.abs(tension[tendon, env]) * length[tendon, env]
+                for tendon in range(tendons.tension.shape[0]):
+                    magnitude += wp.abs(tendons.tension[tendon, env]) * tendons.length[tendon, env]
             found[0, env] = energy
             found[1, env] = magnitude
             found[2, env] = square
@@ -237,14 +261,18 @@ class Potential:
         self._of_elements = self._found[0]
         self.mass = wp.array(mesh.node_mass, dtype=types.real, device=device)
         """Of nodes [kg], shape (N)."""
-        self._stiffness = wp.array(node_stiffness(mesh.body), dtype=types.real, device=device)
-        self._is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
         diagonal = mesh.pattern.slots(np.arange(nodes), np.arange(nodes))
         self._diagonal = wp.array(diagonal, dtype=int, device=device)
         self._slots = tendons.slots(mesh.pattern.starts, mesh.pattern.columns) if tendons else None
-        self._of_tendons = wp.zeros(environments, dtype=types.real, device=device)
-        self._no_energy = wp.zeros(0, dtype=types.real, device=device)
-        self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
+        Nodes, Tendons = potential_structs(types)
+        self._nodes, self._of_tendons = Nodes(), Tendons()
+        self._nodes.mass, self._nodes.loads = self.mass, self.loads
+        self._nodes.stiffness = wp.array(node_stiffness(mesh.body), dtype=types.real, device=device)
+        self._nodes.is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
+        self._nodes.step, self._nodes.carried_step = self.system.solution, self.system.carried_solution
+        if tendons:
+            self._of_tendons.energy = wp.zeros(environments, dtype=types.real, device=device)
+            self._of_tendons.tension, self._of_tendons.length = tendons.shape.tension, tendons.shape.length
         self._add_nodes, self._add_inertia = potential_kernels(types, is_wide(device))
 
     def evaluate(self, points: wp.array, asked: wp.array, projected: wp.array | None = None) -> Evaluation:
@@ -253,16 +281,14 @@ class Potential:
         mesh, tendons = self.mesh, self.tendons
         wanted = {} if projected is None else {"values": self.system.values, "projected": projected}
         mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping, **wanted)
-        of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
-            shape = tendons.evaluate(points, self.foreign_points, asked)
+            tendons.evaluate(points, self.foreign_points, asked)
             tendons.add_forces(self.forces, asked=asked)
-            of_tendons = tendons.energy(self._of_tendons, asked), shape.tension, shape.length
+            tendons.energy(self._of_tendons.energy, asked)
         inertia, center = self._inertia()
         rate = mesh.types.real(0.0 if self.damping is None else self.damping.rate)
-        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, self._stiffness, rate]
-        inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
-        inputs += [mesh.lanes, self.forces, self._found]
+        inputs = [points, self.start, self._nodes, self._of_tendons, self.carried.arrays, inertia, center, rate]
+        inputs += [asked, mesh.lanes, self.forces, self._found]
         mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
         if self.contacts:
             self.contacts.split(points, self.forces, asked, self._found)

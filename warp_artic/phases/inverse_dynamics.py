@@ -34,7 +34,7 @@ def find_efforts(
     one = real(1.0, g.x)
     weighing = real(float(with_gravity), g.x)
     moving = real(float(with_velocities), g.x)
-    load_links(model, control, work, g * weighing, work.u, weighing, moving, one, one, block, worker)
+    load_links(model, control, work, g * weighing, weighing, moving, one, one, block, worker)
     transmit_loads(model, work, worker)
     for link in range(model.link_count):
         first = model.link_dof[link]

@@ -76,7 +76,7 @@ def set_joint_loads(
         work.u[dof, worker] = state.smooth_acceleration[dof, block]
     g = load_vec3(model.gravity, 0, block)
     one = real(1.0, g.x)
-    load_links(model, control, work, g, work.u, one, one, one, one, block, worker)
+    load_links(model, control, work, g, one, one, one, one, block, worker)
     transmit_loads(model, work, worker)
     for link in range(model.link_count):
         first = model.link_dof[link]

@@ -11,7 +11,6 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import (
-    Array,
     ControlArrays,
     ModelArrays,
     WorkArrays,
@@ -30,7 +29,6 @@ def load_links(
     control: ControlArrays,
     work: WorkArrays,
     g: Vec3,
-    vdot: Array,
     carried: Real,
     moving: Real,
     external: Real,
@@ -38,10 +36,11 @@ def load_links(
     block: int,
     worker: int,
 ):
-    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed.
+    """Write to `work.force` and `work.moment` what each link alone needs for the accelerations `work.u` of dofs, where
+    the links are placed.
 
-    `carried`, `moving`, `external` and `drag` are the weights of what the acceleration of the base needs, of what
-    velocities need, of external forces and of drag.
+    `carried`, `moving`, `external` and `drag` are weights: of the acceleration of the base, of velocity forces, of
+    external forces and of drag.
     """
     accelerate_base(model, work, g, carried, block, worker)
     for k in range(model.link_count):
@@ -53,14 +52,14 @@ def load_links(
         linear = linear + load_vec3(work.velocity_force, 3 * link, worker) * moving
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            change = load_vec3(work.axis, 3 * dof, worker) * vdot[dof, worker]
+            change = load_vec3(work.axis, 3 * dof, worker) * work.u[dof, worker]
             if model.dof_is_linear[dof] == 1:
                 linear = linear + change
             else:
                 angular = angular + change
         store_vec3(work.angular, 3 * link, worker, angular)
         store_vec3(work.linear, 3 * link, worker, linear)
-        load_link(model, control, work, link, g, angular, linear, moving, external, drag, block, worker)
+        load_link(model, control, work, link, g, moving, external, drag, block, worker)
 
 
 @wp.func
@@ -70,15 +69,18 @@ def load_link(
     work: WorkArrays,
     link: int,
     g: Vec3,
-    angular: Vec3,
-    linear: Vec3,
     moving: Real,
     external: Real,
     drag: Real,
     block: int,
     worker: int,
 ):
-    """Newton and Euler of one link:  F = m a_C - external,  N = I_C a + w x I_C w + c x F - external."""
+    """Newton and Euler of one link:  F = m a_C - external,  N = I_C a + w x I_C w + c x F - external.
+
+    `work.angular` and `work.linear` have its acceleration a, and `load_links` says what the weights are.
+    """
+    angular = load_vec3(work.angular, 3 * link, worker)
+    linear = load_vec3(work.linear, 3 * link, worker)
     R_WM = load_mat3(work.R_WM, 9 * link, worker)
     inertia = load_sym3(model.link_inertia, 6 * link, block)
     w = load_vec3(work.w, 3 * link, worker)

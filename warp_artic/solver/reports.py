@@ -98,7 +98,6 @@ def load_part(
         control,
         work,
         load_vec3(model.gravity, 0, block) * has(part, GRAVITY, h),
-        work.u,
         has(part, INERTIAL, h),
         has(part, CORIOLIS, h),
         has(part, EXTERNAL, h),

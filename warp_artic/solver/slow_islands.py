@@ -145,7 +145,7 @@ def report_slowing(
         slowed = moves * work.slowed[model.dof_island[dof], worker]
         work.u[dof, worker] = neg(slowed * work.v_reported[dof, worker]) / h
     place_links(model, work, work.middle, work.middle_root, work.v_middle, block, worker)
-    load_links(model, control, work, none, work.u, zero, zero, zero, zero, block, worker)
+    load_links(model, control, work, none, zero, zero, zero, zero, block, worker)
     report_accelerations(model, work, forces, none, zero, block, worker, 1, one, moves)
     transmit_loads(model, work, worker)
     add_loads(model, work, forces, INERTIAL, block, worker, one)
