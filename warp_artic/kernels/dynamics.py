@@ -20,7 +20,8 @@ from warp_artic.phases.link_frames import orient_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
-from warp_artic.solver.held_response import hold_solutions
+from warp_artic.solver.held_response import hold_constraints, hold_drives, measure_held_rows
+from warp_artic.solver.step import set_position_weight
 
 
 @cache
@@ -113,24 +114,11 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
-            hold_solutions(
-                model,
-                state,
-                control,
-                work,
-                free,
-                held,
-                yielding,
-                drives,
-                rows,
-                bounds,
-                gradients,
-                pushes,
-                column,
-                slot,
-                has_middle,
-                h,
-            )
+            hold_constraints(model, state, control, work, free, held, column, slot, has_middle, h)
+            measure_held_rows(model, work, rows, bounds, gradients, pushes, column, slot, has_middle, h)
+            set_position_weight(state, work, column, slot, has_middle)
+            if model.driven == 1:
+                hold_drives(model, control, work, held, yielding, drives, column, slot, has_middle, h)
 
     @wp.kernel(**OPTIONS)
     def bounds(

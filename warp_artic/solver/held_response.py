@@ -1,15 +1,15 @@
-"""How a mechanism answers generalized impulses with what its constraints hold: M_c^-1, from M^-1 of its trees.
+"""The response of a mechanism to generalized impulses with its constraints held: M_c^-1, from M^-1 of its trees.
 
     M_c^-1 = M^-1 - M^-1 P (J M^-1 P + C)^-1 J M^-1
 of the rows that are equalities without a bound on their impulse, with their compliances C: loop joints, mimic joints,
 rods, tendons and springs that act both ways. One row after another, with A = M^-1 at first:
     y = A P,   x = J A,   A -= y x / (J y + C)
-A row that depends on those before it has nothing left of what it was, and is left out, as a step does
-(`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way. Those of
-links are written as `constraints.bounded_rows` says, as if v+ acted in all of the step.
+A row that depends on those before it has no response left, and is left out, as in a step (`solver.rows.problem`). Stops
+and friction are left out too: they may give way. Those of links are written as `constraints.bounded_rows` says, as if
+v+ acted in all of the step.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
-stiff drive answers within the step. One with a maximum force may give way: M_c^-1 without those is written too, and
+stiff drive acts within the step. One with a maximum force may give way: M_c^-1 without those is written too, and
     f = start - slope v+,   |f| <= most
 of each, for those that find out whether it does (`islands.limited_drives`).
 """
@@ -45,29 +45,19 @@ from warp_artic.solver.step import set_position_weight
 
 
 @wp.func
-def hold_solutions(
+def hold_constraints(
     model: ModelArrays,
     state: StateArrays,
     control: ControlArrays,
     work: WorkArrays,
     free: Array,
     held: Array,
-    yielding: Array,
-    drives: Array,
-    rows: wp.array(dtype=int),
-    bounds: Array,
-    gradients: Array,
-    pushes: Array,
     block: int,
     worker: int,
     has_middle: int,
     h: Real,
 ):
-    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`.
-
-    Without drives that have a maximum force it is that in `yielding`; their laws are in `drives`. Of `rows` that may
-    hold, J is written to `gradients`, and P to `pushes`.
-    """
+    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`."""
     clear_efforts(model, work, worker, real(0.0, h))
     for dof in range(model.dof_count):
         work.effort[dof, worker] = real(0.0, h)
@@ -77,7 +67,7 @@ def hold_solutions(
     place_rows(model, state, work, block, worker, h)
     for entry in range(model.dof_count * model.dof_count):
         held[entry, block] = free[entry, block]
-    # Rows that share their P are answered with that of the first one, as in a step.
+    # Rows that share their P have the response of the first one, as in a step.
     for row in range(model.row_count):
         set_held_row(model, work, row, block, worker, h)
     for k in range(model.row_count):
@@ -86,15 +76,28 @@ def hold_solutions(
             holds = is_held(work, row, worker)
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
+
+
+@wp.func
+def measure_held_rows(
+    model: ModelArrays,
+    work: WorkArrays,
+    rows: wp.array(dtype=int),
+    bounds: Array,
+    gradients: Array,
+    pushes: Array,
+    block: int,
+    worker: int,
+    has_middle: int,
+    h: Real,
+):
+    """Write the bounds of `rows` that may hold, their J to `gradients`, and P to `pushes`."""
     begin_bounds(model, work, worker, has_middle, h)
     place = int(0)
     for number in range(rows.shape[0]):
         if may_hold(model, rows[number]):
             measure_held_bounds(model, work, rows[number], number, place, bounds, gradients, pushes, block, worker, h)
         place += model.row_terms[rows[number]]
-    set_position_weight(state, work, block, worker, has_middle)
-    if model.driven == 1:
-        hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
 
 
 @wp.func
@@ -214,7 +217,10 @@ def hold_drives(
     has_middle: int,
     h: Real,
 ):
-    """Take springs and dampers of dofs into the response, those with a maximum force last, and write their laws."""
+    """Take springs and dampers of dofs into the response in `held`, those with a maximum force last.
+
+    Their laws are written to `drives`, and the response without them to `yielding`.
+    """
     n = model.dof_count
     ahead = real(0.5 * float(has_middle), h) * h
     zero = real(0.0, h)
