@@ -50,8 +50,7 @@ def row_product(types: MeshTypes, wide: bool, in_lanes: bool) -> wp.Function:
 
     scalar, size = ("float", 4) if types.real is wp.float32 else ("double", 8)
 
-    @wp.func_native(
-        f"""
+    statements = f"""
         typedef {scalar} V __attribute__((ext_vector_type({2 if dim == 2 else 4}), aligned({size})));
         const auto* blocks = wp::address(values, env, 0);
         const auto* vector = wp::address(vectors, env, 0);
@@ -65,17 +64,7 @@ def row_product(types: MeshTypes, wide: bool, in_lanes: bool) -> wp.Function:
             for (int j = 1; j < {dim}; ++j) found[i] += sums[i][j];
         }}
         return found;"""
-    )
-    def row_product(
-        values: wp.array2d(dtype=Mat),
-        vectors: wp.array2d(dtype=Vec),
-        columns: wp.array(dtype=int),
-        env: int,
-        first: int,
-        end: int,
-    ) -> Vec: ...
-
-    return row_product
+    return _native_row_product(statements, Vec, Mat)
 
 
 def _row_product_in_lanes(types: MeshTypes) -> wp.Function:
@@ -96,7 +85,11 @@ def _row_product_in_lanes(types: MeshTypes) -> wp.Function:
             for (int j = 1; j < {dim}; ++j) R[i] += sums[i * {dim} + j];
         }}"""
 
-    @wp.func_native(LaneBodies(numbers.lanes, types.real).rows(dim, statements))
+    return _native_row_product(LaneBodies(numbers.lanes, types.real).rows(dim, statements), Vec, Mat)
+
+
+def _native_row_product(statements: str, Vec: type, Mat: type) -> wp.Function:
+    @wp.func_native(statements)
     def row_product(
         values: wp.array2d(dtype=Mat),
         vectors: wp.array2d(dtype=Vec),

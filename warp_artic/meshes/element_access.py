@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from warp_artic.meshes.element_numbers import LaneBodies, element_numbers
+from warp_artic.meshes.element_numbers import LaneBodies, element_numbers, sums_of_nodes
 from warp_artic.meshes.types import MeshTypes
 
 OPEN_PACKS = 64
@@ -70,36 +70,6 @@ def _one_element(types: MeshTypes, numbers: SimpleNamespace, of_element: SimpleN
     def spread(x: NodeMat) -> Mat: ...
 
     @wp.func
-    def gather(vectors: wp.array2d(dtype=Vec), group: int, nodes: wp.array2d(dtype=int), first: int, corner: int):
-        return vectors[group, nodes[first, corner]]
-
-    @wp.func
-    def scatter(
-        sums: wp.array2d(dtype=Vec),
-        group: int,
-        places: wp.array2d(dtype=int),
-        first: int,
-        count: int,
-        column: int,
-        x: Vec,
-    ):
-        place = places[first, column]
-        sums[group, place] = sums[group, place] + x
-
-    @wp.func
-    def scatter(
-        sums: wp.array2d(dtype=Mat),
-        group: int,
-        places: wp.array2d(dtype=int),
-        first: int,
-        count: int,
-        column: int,
-        x: Mat,
-    ):
-        place = places[first, column]
-        sums[group, place] = sums[group, place] + x
-
-    @wp.func
     def added(totals: Totals, place: int, x: T):
         return with_item(totals, place, item(totals, place) + x)
 
@@ -112,8 +82,7 @@ def _one_element(types: MeshTypes, numbers: SimpleNamespace, of_element: SimpleN
 
     return SimpleNamespace(
         pack=1, real=of_element.real, vec=of_element.vec, mat=of_element.mat, group_vec=Vec, group_mat=Mat,
-        spread=spread, gather=gather,  scatter=scatter, Totals=Totals, added=added,
-        total=total,
+        spread=spread, Totals=Totals, added=added, total=total, **vars(sums_of_nodes(Vec, Mat)),
     )  # fmt: skip
 
 

@@ -307,6 +307,32 @@ def _scalar_numbers(types: MeshTypes) -> SimpleNamespace:
     def total(x: Real):
         return x
 
+    @cache
+    def items(count: int) -> SimpleNamespace:
+        Items = wp.types.vector(length=count, dtype=Real)
+
+        @wp.func
+        def item(x: Items, k: int):
+            return x[k]
+
+        @wp.func
+        def with_item(x: Items, k: int, number: Real):
+            found = Items(x)
+            found[k] = number
+            return found
+
+        return SimpleNamespace(type=Items, item=item, with_item=with_item)
+
+    return SimpleNamespace(
+        lanes=1, real=Real, vec=Vec, mat=Mat, outer=wp.outer, transpose=wp.transpose, log=wp.log,
+        component=component, with_component=with_component, entry=entry, with_entry=with_entry, choose=choose,
+        total=total, items=items, **vars(sums_of_nodes(Vec, Mat)),
+    )  # fmt: skip
+
+
+def sums_of_nodes(Vec: type, Mat: type) -> SimpleNamespace:
+    """`gather` and `scatter` of one element at a time."""
+
     @wp.func
     def gather(vectors: wp.array2d(dtype=Vec), env: int, nodes: wp.array2d(dtype=int), first: int, corner: int):
         return vectors[env, nodes[first, corner]]
@@ -337,27 +363,7 @@ def _scalar_numbers(types: MeshTypes) -> SimpleNamespace:
         place = places[first, column]
         sums[env, place] = sums[env, place] + x
 
-    @cache
-    def items(count: int) -> SimpleNamespace:
-        Items = wp.types.vector(length=count, dtype=Real)
-
-        @wp.func
-        def item(x: Items, k: int):
-            return x[k]
-
-        @wp.func
-        def with_item(x: Items, k: int, number: Real):
-            found = Items(x)
-            found[k] = number
-            return found
-
-        return SimpleNamespace(type=Items, item=item, with_item=with_item)
-
-    return SimpleNamespace(
-        lanes=1, real=Real, vec=Vec, mat=Mat, outer=wp.outer, transpose=wp.transpose, log=wp.log,
-        component=component, with_component=with_component, entry=entry, with_entry=with_entry, choose=choose,
-        total=total, gather=gather, scatter=scatter, items=items,
-    )  # fmt: skip
+    return SimpleNamespace(gather=gather, scatter=scatter)
 
 
 def _wide_numbers(types: MeshTypes) -> SimpleNamespace:
