@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from warp_artic.batch.vector_env import VectorEnv as VectorEnv
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
+    from warp_artic.description.base_motion import SurfaceVelocity as SurfaceVelocity
     from warp_artic.description.collider import Collider as Collider
     from warp_artic.description.collider import CollisionGroup as CollisionGroup
     from warp_artic.description.collider import ContactFilter as ContactFilter
@@ -139,6 +140,7 @@ _PUBLIC = {
     "MeshTendon": "warp_artic.description.mesh_tendon",
     "Obstacle": "warp_artic.description.obstacle",
     "BaseMotion": "warp_artic.description.base_motion",
+    "SurfaceVelocity": "warp_artic.description.base_motion",
     "BodyPoint": "warp_artic.description.mesh_tendon",
     "ElasticLaw": "warp_artic.description.elastic_body",
     "LinkPoint": "warp_artic.description.mesh_tendon",

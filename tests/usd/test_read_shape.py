@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from tests.usd.authoring import body
+from tests.usd.authoring import SI, body
 from tests.usd.contact_stages import CENTIMETRES, FLOOR, collider, contacts_of, scaled
 from warp_artic.description.shape import Shape, ShapeKind
-from warp_artic.usd import tessellate
+from warp_artic.usd import convex_parts, read_shape, tessellate
 from warp_artic.usd.solids import mesh
 
 MESH = "PhysicsMeshCollisionAPI"
@@ -145,10 +145,16 @@ def test_hull_of_a_mesh():
         assert signed == pytest.approx(abs(x * y * z))
 
 
+@pytest.fixture
+def without_coacd(monkeypatch):
+    """As where the extra is not installed."""
+    monkeypatch.setattr(read_shape, "can_decompose", lambda: False)
+
+
 @pytest.mark.parametrize("word", ["none", "meshSimplification", "convexDecomposition", "sdf", "sphereFill"])
-def test_hollow_meshes_that_move(word):
+def test_hollow_meshes_that_move(word, without_coacd):
     """They are their convex hulls, which is told."""
-    told = (f"its approximation is {word}, which is not simulated yet on what moves: its convex hull is taken",)
+    told = (f"its approximation is {word}, which is not simulated on what moves: its convex hull is taken",)
     shape = shape_of("Mesh", L_SHAPE + approximation(word), (MESH,), told=told)
     assert len(shape.points) == 10
     assert mesh(np.array(shape.points), np.array(shape.triangles)).volume == pytest.approx(3.5)
@@ -210,7 +216,7 @@ def test_a_mesh_whose_triangles_have_points_of_their_own():
         assert is_hull or all(one.is_one_sided for one in shapes)
 
 
-def test_a_mesh_of_parts_that_are_not_convex():
+def test_a_mesh_of_parts_that_are_not_convex(without_coacd):
     """It is decomposed as far as into its parts, which is told; it is one hull where nobody asked for that."""
     text = "its approximation is convexDecomposition, and 1 of its 2 parts are not convex: the convex hull of each"
     content = beside(TETRAHEDRON, L_SHAPE)
@@ -220,6 +226,58 @@ def test_a_mesh_of_parts_that_are_not_convex():
     assert [len(one.shape.points) for one in read.contacts.colliders if one.path == "/a/shape"] == [4, 10]
     assert len(read.told) == 1 and text in read.told[0]
     assert len(contacts_of(body("a", collider("Mesh", "shape", content, (MESH,))) + FLOOR).pairs) == 1
+
+
+@pytest.fixture
+def own_cache(monkeypatch, tmp_path):
+    """A cache folder that nobody has used."""
+    monkeypatch.setattr(convex_parts, "_folder", lambda: tmp_path / "parts")
+    return tmp_path / "parts"
+
+
+@pytest.mark.parametrize("header, scale", [(SI, (1, 1, 1)), (CENTIMETRES, (-100, 200, 100))])
+@pytest.mark.parametrize("word", ["convexDecomposition", "sdf"])
+def test_a_solid_is_decomposed(word, header, scale, own_cache):
+    """An L becomes parts that fill it, also stretched and mirrored; they are kept, and the same the next time."""
+    text = body("a", collider("Mesh", "shape", L_SHAPE + approximation(word) + scaled(*scale), (MESH,))) + FLOOR
+    shapes = []
+    for _ in range(2):
+        read = contacts_of(text, header)
+        assert any(f"convex parts by CoACD, as its approximation is {word}" in note for note in read.notes)
+        assert read.told == []
+        shapes.append([one.shape for one in read.contacts.colliders if one.path == "/a/shape"])
+    assert len(list(own_cache.iterdir())) == 1
+    assert shapes[0] == shapes[1] and 2 <= len(shapes[0]) <= 4
+    volumes = [mesh(np.array(one.points), np.array(one.triangles)).volume for one in shapes[0]]
+    whole = 3.0 * abs(math.prod(scale)) * (1.0 if header is SI else 1e-6)
+    assert sum(volumes) == pytest.approx(whole, rel=2e-3)
+
+
+def test_most_parts(own_cache):
+    """As many as PhysX's schema says."""
+    more = "int physxConvexDecompositionCollision:maxConvexHulls = 1\n"
+    content = L_SHAPE + approximation("convexDecomposition") + more
+    shape = shape_of("Mesh", content, (MESH, "PhysxConvexDecompositionCollisionAPI"))
+    assert mesh(np.array(shape.points), np.array(shape.triangles)).volume == pytest.approx(3.5, rel=0.02)
+
+
+def test_a_file_of_the_cache_that_is_damaged(own_cache):
+    """It is written anew."""
+    text = body("a", collider("Mesh", "shape", L_SHAPE + approximation("sdf"), (MESH,))) + FLOOR
+    pairs = contacts_of(text).pairs
+    (kept,) = own_cache.iterdir()
+    size = kept.stat().st_size
+    for content in (b"nothing", b"", kept.read_bytes()[: size // 2]):
+        kept.write_bytes(content)
+        assert contacts_of(text).pairs == pairs and len(pairs) > 1 and kept.stat().st_size == size
+
+
+def test_a_solid_that_takes_too_long(own_cache, monkeypatch):
+    """Its hull is taken, which is told."""
+    monkeypatch.setattr(convex_parts, "LONGEST", 1e-3)
+    told = ("its approximation is sdf, which is not simulated on what moves: its convex hull is taken",)
+    assert len(shape_of("Mesh", L_SHAPE + approximation("sdf"), (MESH,), told=told).points) == 10
+    assert not own_cache.exists()
 
 
 def test_a_mesh_that_stays_and_is_to_be_decomposed():

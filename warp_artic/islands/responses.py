@@ -317,6 +317,21 @@ def response_kernels(precision: str) -> SimpleNamespace:
         return v
 
     @wp.func
+    def surface_change(bodies: Bodies, colliders: Colliders, env: int, i: int, other: int, h: T):
+        """By how much the velocity of a surface that is moved from outside has changed in the middle of a step.
+
+        The point goes with the centre of mass of the body of the other collider.
+        """
+        body = colliders.body[i]
+        touching = colliders.body[other]
+        v = V()
+        if body >= 0 and touching >= 0:
+            b = env * bodies.count + body
+            u = bodies.linear[env * bodies.count + touching] - bodies.linear[b]
+            v = wp.cross(bodies.angular[b] + bodies.surface_angular[b], u) * (T(0.5) * h)
+        return v
+
+    @wp.func
     def turning_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
         """Angular velocity of a collider."""
         w = V()
@@ -331,6 +346,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         mechanisms: Mechanisms,
         points: Points,
         old: Points,
+        h: T,
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
         point = wp.tid()
@@ -362,16 +378,19 @@ def response_kernels(precision: str) -> SimpleNamespace:
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
         slides = surface_rate(bodies, colliders, env, j, x) - surface_rate(bodies, colliders, env, i, x)
-        slides = slides - n * wp.dot(n, slides)
+        changes = V()
         carried = V()
-        carried += slides
         turn_carried = V()
         if second < 0:
             carried += v_1
+            changes += surface_change(bodies, colliders, env, j, i, h)
             turn_carried += turning_of(bodies, colliders, env, j)
         if first < 0:
             carried -= v_0
+            changes -= surface_change(bodies, colliders, env, i, j, h)
             turn_carried -= turning_of(bodies, colliders, env, i)
+        changes += slides
+        carried += changes - n * wp.dot(n, changes)
         points.carried[point] = along_axes(carried, n, t_1, t_2)
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides

@@ -5,8 +5,9 @@ under a scale that differs along its axes is as large as its largest half axis. 
 transform. Planes are infinite.
 
 A mesh is a ball or a box around it, or its convex hull, where its approximation says so. Otherwise one that stays is
-its surface, and one on a body that moves the hulls of the parts that it is made of, if these are convex or it is to be
-decomposed; one part that is not convex is its hull, which is told.
+its surface, and one on a body that moves the hulls of the parts that it is made of, if these are convex. Parts that are
+not are decomposed where the approximation asks for several shapes or all details, and this can be done
+(`convex_parts`); else they are their hulls, which is told.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.usd import solids, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.convex_hull import convex_hull
+from warp_artic.usd.convex_parts import can_decompose, convex_parts
 from warp_artic.usd.flat_patches import MOST_TRIANGLES, Patch, flat_patches, is_convex
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
@@ -37,10 +39,13 @@ HULL_FIELDS = {
     "vertices": (
         Source("newton:maxHullVertices", units.NUMBER),
         Source("physxConvexHullCollision:hullVertexLimit", units.NUMBER),
+        Source("physxConvexDecompositionCollision:hullVertexLimit", units.NUMBER),
         Source("mjc:maxhullvert", units.NUMBER),
     )
 }
 """A negative number means any."""
+HULLS, MOST_HULLS = "physxConvexDecompositionCollision:maxConvexHulls", 32
+"""How many parts a solid is decomposed into at most, and where nothing is authored; that of PhysX."""
 MOST_PATCHES = 64
 """Flat convex patches of a mesh that stays."""
 ANY = int(np.iinfo(np.int32).max)
@@ -52,6 +57,10 @@ EXACT = ("none", "meshSimplification", "sdf")
 """Approximations of a mesh by its triangles."""
 FILLS = ("convexDecomposition", "sphereFill")
 """Approximations by several convex shapes."""
+DETAILED = (*FILLS, "sdf")
+"""Those for which solids that are not convex are decomposed."""
+MISSING = {True: "", False: "; the extra warp-artic[decompose] decomposes closed ones"}
+"""What is said where CoACD is not there."""
 HULL, SPHERE, CUBE = "convexHull", "boundingSphere", "boundingCube"
 APPROXIMATIONS = (*EXACT, HULL, *FILLS, SPHERE, CUBE)
 CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -168,28 +177,47 @@ class ShapeReader:
         return [self.read(kind)]
 
     def _parts(self) -> list[Shape]:
-        """The hulls of the parts of a mesh; none where it has one, too many, or some that are not to be hulls."""
+        """The hulls of the parts of a mesh, and of what those that are not convex are decomposed into.
+
+        None of them where it is one part, or too many, or some are not convex and not to be hulls.
+        """
         surface = read_surface_mesh(self.sizes)
         if surface is None:
             return []
         points, triangles = surface
-        parts = connected_parts(points, triangles)
-        if not 1 < len(parts) <= MOST_PARTS:
+        parts, word = connected_parts(points, triangles), self._approximation()
+        if len(parts) > MOST_PARTS:
             return []
-        hulls = [self._hull(points[np.unique(triangles[part])]) for part in parts]
-        found = [hull for hull in hulls if hull is not None]
-        hollow = sum(
-            hull is None or not self._is_filled_by(hull, points, triangles[part]) for hull, part in zip(hulls, parts)
-        )
-        word = self._approximation()
-        if hollow and word not in FILLS:
+        found, hollow, split = [], 0, 0
+        for part in parts:
+            hull = self._hull(points[np.unique(triangles[part])])
+            is_convex_part = hull is not None and self._is_filled_by(hull, points, triangles[part])
+            pieces = self._pieces(points, triangles[part]) if not is_convex_part and word in DETAILED else []
+            found += pieces or ([] if hull is None else [hull])
+            hollow += not (is_convex_part or pieces)
+            split += len(pieces)
+        if split:
+            text = f"is decomposed into {split} convex parts by CoACD, as its approximation is {word}"
+            self.attributes.report.note("convex-parts", self.path, text)
+        elif len(parts) == 1 or (hollow and word not in FILLS):
             return []
         if hollow:
             self._tell(
                 f"its approximation is {word}, and {hollow} of its {len(parts)} parts are not convex: the convex hull "
-                "of each part is taken"
+                f"of each part is taken{MISSING[can_decompose()]}"
             )
         return found
+
+    def _pieces(self, points: np.ndarray, triangles: np.ndarray) -> list[Shape]:
+        """What CoACD decomposes a part into; nothing where that is not installed, or the part is no closed solid."""
+        if not (can_decompose() and solids.is_closed(points, triangles)):
+            return []
+        A = self.place.pose.rotation.T @ self.place.X[:3, :3]
+        used, corners = np.unique(triangles, return_inverse=True)
+        most = self.attributes.number(self.prim, HULLS, MOST_HULLS)
+        parts = convex_parts(points[used] @ A.T, corners.reshape(-1, 3), max(1, int(most)))
+        hulls = [self._hull(part @ np.linalg.inv(A).T) for part in parts]
+        return [hull for hull in hulls if hull is not None]
 
     def read(self, kind: ShapeKind) -> Shape | None:
         """Its shape; None, and a warning unless there is an error, where it has no size."""
@@ -237,7 +265,8 @@ class ShapeReader:
         word = self._approximation()
         if word != HULL and shape is not None and not self._is_filled_by(shape, *surface):
             where = "" if self.is_static else " on what moves"
-            self._tell(f"its approximation is {word}, which is not simulated yet{where}: its convex hull is taken")
+            missing = MISSING[can_decompose() or word not in DETAILED]
+            self._tell(f"its approximation is {word}, which is not simulated{where}: its convex hull is taken{missing}")
         return shape
 
     def _is_filled_by(self, hull: Shape, points: np.ndarray, triangles: np.ndarray) -> bool:

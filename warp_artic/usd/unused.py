@@ -106,6 +106,7 @@ OUTPUTS = re.compile(
 )
 """Attributes that a run has written, and nobody reads."""
 
+DENSITY = "physics:density"
 HARMLESS = (
     "physxScene:",
     "physxCollision",
@@ -203,6 +204,8 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
                     concern = "sensors or looks"
                 elif is_of_contacts or name.startswith(HARMLESS):
                     concern = "contacts, sleeping or another engine"
+                elif name == DENSITY:
+                    concern = "masses, and no body takes its mass from it"
                 _report_property(prim, name, concern, inventory, attributes, meant)
         _report_schemas(prim, inventory, attributes)
 

@@ -27,6 +27,13 @@ OF_CONTACTS = (
         "Use one of these shapes with a uniform scale, or the approximation convexHull.",
     ),
     Rule(
+        "convex-parts",
+        NOTE,
+        "A solid that is not convex is decomposed into convex parts, which takes seconds the first time.",
+        "Any; the parts are close to it, and may stand out of it a little.",
+        "Author the parts as colliders, or set the approximation to convexHull.",
+    ),
+    Rule(
         "contact-material",
         ERROR_OR_NOTE,
         "A physics material has a value out of range; or, as a note, colliders without one use the defaults of PhysX.",

@@ -136,9 +136,9 @@ OF_STAGES = (
     Rule(
         "surface-velocity",
         WARNING,
-        "The surface of a collider moves, as that of a conveyor belt, which is not simulated.",
-        "Colliders that rest, or move with a body.",
-        "Move the body itself, as an animated kinematic one.",
+        "The surface of a body that is not kinematic, or a surface along a spline, moves; this is not simulated.",
+        "PhysxSurfaceVelocityAPI on kinematic bodies, as of conveyor belts and turntables.",
+        "Make the body kinematic.",
     ),
     Rule(
         "point-instancer",
