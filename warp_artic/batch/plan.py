@@ -111,7 +111,7 @@ class Record:
         return self.runs == FAILED
 
     def slice(self) -> slice:
-        """The indices of runs whose motion may be kept: all of them where those are that fail."""
+        """The indices of runs whose motion may be kept: all runs where failed ones are kept."""
         if self.of_failed:
             return slice(None)
         return slice(*(int(part) if part.strip() else None for part in self.runs.split(":")))

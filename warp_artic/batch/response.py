@@ -188,7 +188,7 @@ def _kept(reader: Reader, column: VariedColumn) -> np.ndarray:
 
 
 def _tried(reader: Reader, columns, values: np.ndarray, what: object) -> np.ndarray:
-    """The numbers with some values; what is wrong with them is told with what was tried."""
+    """The numbers with some values; an error names what was tried."""
     try:
         return reader.numbers(columns, values)
     except ArticError as error:

@@ -15,9 +15,9 @@ from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 
 BYTES_AT_ONCE = 1 << 24
-"""Of records that are taken before they are looked at."""
+"""Of records made before they are checked."""
 STEPS_AT_ONCE = 240
-"""Most steps before somebody may end them."""
+"""Most steps between two chances to stop."""
 RUNS_AT_ONCE = 256
 """Runs whose records are turned together, which caches hold."""
 

@@ -40,7 +40,7 @@ class WantedForces:
 
 
 def read_wanted(path: str, bodies: Mapping[str, ElasticBody]) -> WantedForces:
-    """Read a file of wanted forces; `bodies` are those that have tendons."""
+    """Read a file of wanted forces; `bodies` have tendons."""
     readers = {".json": _read_json, ".npz": _read_npz, ".csv": _read_csv}
     reader = readers.get(Path(path).suffix)
     if reader is None:

@@ -34,7 +34,7 @@ SAME = wp.constant(wp.float64(1e-6))
 REACH = wp.constant(wp.float64(1e-8))
 """Of the size of a pair of capsules: by how much places may be further away than the nearest one."""
 MERGED = wp.constant(wp.float64(0.01))
-"""Of the size of a capsule: places that are closer to each other are one."""
+"""Of the size of a capsule: contact points closer to each other than this are merged."""
 ALIGNED = wp.constant(wp.float64(1e-3))
 """Sine of the angle up to which two directions are one."""
 

@@ -44,9 +44,9 @@ SIDE_SINE = wp.constant(wp.float64(0.667))
 WIDTH = wp.constant(wp.float64(2e-3))
 """By how much a patch is wider than its points, so that lines have something in common."""
 CURVED = wp.constant(wp.float64(6e-4))
-"""How much nearer the nearest points may be than the places, and are none."""
+"""How much nearer than all contact points the nearest points may be and not count as one."""
 MERGED = wp.constant(wp.float64(0.02))
-"""Places that are closer to each other are one."""
+"""Contact points closer to each other than this are merged."""
 
 
 @wp.func

@@ -1,10 +1,9 @@
-"""What holds but gives way, or one way only: for those that find impulses beside the steps of a tree.
+"""Rows with bounds, for solvers that find contact impulses beside the steps of a tree.
 
     least <= J v+ + C z <= most,   |z| <= h force
 of dry friction (0, 0), velocity limits (- v_max, v_max), hard limits, (lower - y) / h and (upper - y) / h, and soft
-ones, C = 1 / (h (d + h k)), as if their springs were implicit. Rows of drives with a maximum force are among them, but
-only their J is written here. So are those of OF_LINKS, by their own laws (`solver.held_response`). Friction that is
-proportional to loads is left out.
+ones, C = 1 / (h (d + h k)), as if their springs were implicit. Of drives with a maximum force only J is written here.
+Rows of OF_LINKS follow their own laws (`solver.held_response`). Friction that is proportional to loads is left out.
 """
 
 import warp as wp

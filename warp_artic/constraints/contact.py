@@ -6,13 +6,12 @@ With the unit normal n towards the link and two tangents t_1, t_2, J = d^T (velo
 The tangents are what the shortest turn that takes Z to n makes of X and Y; below the horizon that from -Z, of X and -Y.
 They change smoothly with n but where it crosses the horizon.
 
-Each gives way by a tiny share of what its impulse would do alone, so that where several carry what fewer can, they
-share it evenly.
+Each has a tiny compliance, as a share of its own response, so that redundant points share a load evenly.
 
 Friction that slides is part of P of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
-which is not pressed on is left out; what its own friction would drive in sticks. So the rows are those of one linear
-problem once it is known what slides. That is first guessed by projected Gauss-Seidel on all rows, and the guess is
-improved until it is its own answer. A contact point whose normal has no length does not act.
+without a load is left out; one that its own friction would push in sticks. So the rows are a linear problem once it is
+known which points slide. Projected Gauss-Seidel on all rows guesses that first, and the guess is improved until the
+solution confirms it. A contact point whose normal has no length does not act.
 """
 
 import warp as wp

@@ -57,7 +57,7 @@ def switch(
 def calls(
     name: str, arguments: tuple[str, ...], aspect: Callable[[ConstraintFamily], wp.Function | None], says: bool = False
 ) -> wp.Function:
-    """A switch to the functions that families have for something; returns what they say, or whether there is one."""
+    """A switch over the functions of families; returns their result, or whether the family has one."""
     functions = [(family, aspect(family)) for family in FAMILIES]
     names = {function.func.__name__: function for _, function in functions if function is not None}
     first, last = ("found = ", ()) if says else ("", ("found = bool(True)",))
@@ -70,7 +70,7 @@ def calls(
 
 
 def multipliers(name: str, value: str) -> wp.Function:
-    """A switch that writes the multiplier of a row, all components of its entry; in the value `old` is what it is."""
+    """A switch that writes the multiplier of a row, all components of its entry; `old` is its present value."""
     branches, entries = [], {}
     for family in FAMILIES:
         if family.multiplier is not None:

@@ -118,7 +118,7 @@ def expect_rebound(
 
 @wp.func
 def rebound(model: ModelArrays, item: int, block: int, gap: Real, u: Real, b: Real, h: Real):
-    """The speed with which an end is left that is closed in on with u and b, if it is reached; else zero.
+    """The rebound speed at an end that is approached with u and b, if it is reached; else zero.
 
     What comes as near as AT_END has reached it: its velocity beyond the end is taken at the end of the step.
     """

@@ -96,7 +96,7 @@ def row_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: R
 def shared_margin(
     model: ModelArrays, work: WorkArrays, row: int, friction: int, stop: int, worker: int, h: Real, margin: Real
 ):
-    """The margin of one of the two rows that hold a dof, where both do; else the one that it has alone."""
+    """The margin of one of two rows: that of both together where both hold a dof, else its own."""
     one = real(1.0, h)
     zero = one - one
     z = total_impulse(work, stop, worker)

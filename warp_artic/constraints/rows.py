@@ -193,7 +193,7 @@ def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
 
 @wp.func
 def rate_response_start(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """Where the innovations of J of a row start: they are those of its P unless it is nonsymmetric."""
+    """First entry of the innovations of a row's J: those of P unless it is nonsymmetric."""
     place = model.row_response_index[row]
     if any_positive(work.nonsymmetric[row, worker]):
         place = model.row_rate_response_index[row]

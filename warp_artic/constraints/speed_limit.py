@@ -355,7 +355,7 @@ def set_limit_direction(model: ModelArrays, work: WorkArrays, row: int, block: i
 
 @wp.func
 def take_back(model: ModelArrays, work: WorkArrays, row: int, worker: int, turns: Real):
-    """The impulse of three rows on y; what it has changed is taken off the velocities so far where they turn.
+    """The impulse of three rows on y; its effect is removed from the velocities where they turn.
 
     The direct solver starts from nothing anyway.
     """

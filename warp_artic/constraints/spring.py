@@ -101,7 +101,7 @@ def set_resolved(work: WorkArrays, row: int, worker: int, theta: Real):
 
 @wp.func
 def free_speed(gap: Real, k: Real, d: Real, theta: Real, h: Real):
-    """The largest speed towards an end at a distance `gap` that meets no force; of one that is passed, away from it."""
+    """The largest speed towards an end at a distance `gap` without a force; away from it where it is passed."""
     resistance = d + theta * h * k
     beyond = k * gap / where_positive(resistance, resistance, real(1.0, gap))
     return where_positive(gap, gap / (theta * h), beyond)

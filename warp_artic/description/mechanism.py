@@ -136,7 +136,7 @@ def _renumbered(constraint: Constraint, own: Sequence[int], last: Sequence[int])
 
 
 def joined(articulations: Sequence[Articulation]) -> Articulation | Mechanism:
-    """Articulations as one mechanism; one alone is a mechanism as it is."""
+    """Articulations as one mechanism; a single one is returned unchanged."""
     return articulations[0] if len(articulations) == 1 else Mechanism(tuple(articulations))
 
 

@@ -9,7 +9,7 @@ class Unions:
     """Sets of the numbers from zero on, at first each alone."""
 
     def __init__(self, leader: Sequence[int]):
-        """Take of each number one that it is joined with; the lowest of a set is joined with itself."""
+        """Start from the leader of each number; the lowest number of a set is its own leader."""
         self._leader = list(leader)
 
     def find(self, one: int) -> int:

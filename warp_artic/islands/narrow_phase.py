@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.collision.places import UNUSED
+from warp_artic.collision.places import PLACE_ROWS, UNUSED
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.candidates import candidate_functions
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_functions
@@ -58,7 +58,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         used = int(0)
         for pose in range(1, 1 + MAX_PREDICTIONS):
             for candidate in range(count):
-                candidates[7 * (CANDIDATES * pose + candidate) + 6, pair] = T(UNUSED)
+                candidates[PLACE_ROWS * (CANDIDATES * pose + candidate) + 6, pair] = T(UNUSED)
         for pose in range(1 + prediction_count(bodies, colliders, env, i, j)):
             x_0 = solids.position[first]
             x_1 = solids.position[second]
@@ -69,7 +69,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 x_1, R_1 = predicted_pose(bodies, colliders, env, j, x_1, R_1, h, pose - 1)
             find_candidates(colliders, candidates, CANDIDATES * pose, pair, i, j, x_1 - x_0, R_0, R_1)
             for candidate in range(count):
-                row = 7 * (CANDIDATES * pose + candidate)
+                row = PLACE_ROWS * (CANDIDATES * pose + candidate)
                 gap = candidates[row + 6, pair]
                 takes_part = gap < T(0.5) * T(UNUSED)
                 if takes_part:
@@ -116,7 +116,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         for number in range((1 + MAX_PREDICTIONS) * count):
             candidate = number + (CANDIDATES - count) * (number / count)
-            row = 7 * candidate
+            row = PLACE_ROWS * candidate
             gap = candidates[row + 6, pair]
             if gap < T(0.5) * T(UNUSED):
                 points.key[point] = pair_key * wp.int64(MAX_CANDIDATES) + wp.int64(candidate)

@@ -1,9 +1,9 @@
 """Which slot a contact that a host gives has, and what is written to it.
 
-Contacts are in no order: of those of a set the deepest ones are taken, as many as it has slots. A contact that is the
-nearest one to a slot of before, which is the nearest one to it, has that slot, and with it the impulse of the step
-before; others have the next free slots, without one. So what comes out does not depend on the order of the contacts.
-A contact is as far from a slot as it has moved on that one of both bodies on which it has moved less.
+Of each set the deepest contacts are taken, as many as it has slots. A contact and a slot of the step before that are
+nearest to each other belong together, and the contact inherits the impulse of the slot; others get the next free slots
+and start without an impulse. So results do not depend on the order of contacts. The distance of a contact from a slot
+is how far it has moved on the body on which it has moved less.
 """
 
 from functools import cache

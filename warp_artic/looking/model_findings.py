@@ -10,7 +10,7 @@ from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 
 OF_RUN = ("dt", "solver", "integrator", "precision")
-"""Settings that are those of the recording, as its metadata has them."""
+"""Settings that come from the metadata of the recording."""
 
 
 def model_findings(scene: Scene, recording: Recording) -> list[Finding]:

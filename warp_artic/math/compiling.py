@@ -35,7 +35,7 @@ def load(kernel: wp.Kernel, device: wp.Device | str, block_dim: int | None = Non
 
 @contextmanager
 def tell_compiling() -> Iterator[None]:
-    """Say so where what is done within takes long; of several at once the first one speaks for all."""
+    """Print a line if the enclosed compilation takes long; of several at once, only one prints it."""
     global _under_way
     with _lock:
         is_first = _under_way == 0

@@ -34,7 +34,7 @@ class UnknownValueError(Exception):
 
 
 def install() -> None:
-    """Have Warp ask for digests of our kernels here.
+    """Replace Warp's digests of our kernels by these.
 
     Raises:
         ImportError, AttributeError: It is not where it is known to be.
@@ -115,7 +115,7 @@ class _Walk:
         self.digest.update("\n".join(said).encode())
 
     def _said_of(self, value, words: Sequence[str] = ()) -> str:
-        """What is said of a value; of a module it is said what those `words` are that are in it."""
+        """The text for a value; for a module, that of those of its names that are in `words`."""
         if isinstance(value, wp.Function):
             return self._said_of_function(value)
         if isinstance(value, PLAIN):

@@ -61,7 +61,7 @@ class Overload:
 
 
 class LateFunction(wp.Function):
-    """A Warp function that is not registered yet; once it is, it is one as any other."""
+    """A Warp function that is registered when Warp first compiles it."""
 
     def __init__(self, first: Overload):
         self.func = first.function

@@ -409,7 +409,7 @@ class _Body:
         }
 
     def _place(self, variable: str) -> str:
-        """What a variable is where it is used: itself, or the field that it would be a copy of."""
+        """The name to use for a variable: its own, or that of the field it copies."""
         return ".".join(self.headers[variable]) if variable in self.headers else variable
 
     def _layout(self, variable: str) -> tuple[str, str]:
@@ -427,7 +427,7 @@ class _Body:
         return f"lean::at{'_' if suffix else ''}{suffix}({self._place(variable)}{beside}, {indices})"
 
     def _call(self, call: re.Match) -> str:
-        """A call of a function of the source: one that is inlined is told what is known of arrays."""
+        """A call of a function of the source; inlined ones get the known layout of arrays."""
         callee = self.whole.functions.get(call[1])
         if callee is None:
             return call[0]

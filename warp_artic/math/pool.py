@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 
 @cache
 def pool(helpers: int) -> ThreadPoolExecutor:
-    """So many threads beside the one that asks."""
+    """A pool of this many threads beside the calling one."""
     return ThreadPoolExecutor(helpers, thread_name_prefix="warp_artic")
 
 

@@ -62,7 +62,7 @@ class RecordedLaunches:
 
 
 def _known_by(value):
-    """What tells an input apart from others, for as long as those that are told apart by identity are kept."""
+    """The key of an input; keys by identity hold as long as the input is kept."""
     if isinstance(value, wp.array):
         return value.ptr, value.shape, value.strides
     return id(value) if _is_compound(value) else getattr(value, "value", value)

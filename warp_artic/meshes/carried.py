@@ -1,4 +1,4 @@
-"""Nodes that something else carries, such as links, and that move it: what a step of the body knows of it.
+"""Nodes attached to something that they move, such as links: its response, as a step of the body sees it.
 
 In the middle of a step carried nodes are at
 

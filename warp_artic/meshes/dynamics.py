@@ -17,10 +17,10 @@ middle:
 
 of their energy V and forces f, damping among these. Once the sum of gains is above a share of the energy of the body,
 the step is made by implicit Euler in two halves, of which the first one is the one to y. That only loses energy, so
-that no body explodes. With b above k elements do not ring, and their gains are not looked for, which would take a tenth
-of a step of a corotated body.
+that no body explodes. With b above k elements do not ring, and gains are not computed, which would take a tenth of a
+step of a corotated body.
 
-Nodes enter no obstacle, and end the step as `meshes.node_contacts` says.
+Nodes do not enter obstacles (`meshes.node_contacts`).
 
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
 that others carry give way in the middle as `carried` says, and go on as far from there.

@@ -17,7 +17,7 @@ from warp_artic.meshes.element_numbers import LaneBodies, element_numbers, sums_
 from warp_artic.meshes.types import MeshTypes
 
 OPEN_PACKS = 64
-"""Packs that an element may still go to; those before them stay as they are."""
+"""Packs that are still being filled."""
 
 
 @cache

@@ -20,9 +20,9 @@ def island_dof(model: ModelArrays, k: int):
 
 @wp.func
 def in_mask(model: ModelArrays, work: WorkArrays, row: int, worker: int, value: Real):
-    """A value where the environment mask of the island of a row is one, else zero; as it is where there is one island.
+    """A value where the environment mask of the row's island is one, else zero.
 
-    There the mask is the same for all rows, and is taken once (`in_only_mask`).
+    With a single island it is the value itself: `in_only_mask` applies the mask once for all rows.
     """
     if model.island_count == 1:
         return value
@@ -31,7 +31,7 @@ def in_mask(model: ModelArrays, work: WorkArrays, row: int, worker: int, value: 
 
 @wp.func
 def in_only_mask(model: ModelArrays, work: WorkArrays, worker: int, value: Real):
-    """A sum of such values where the mask of the only island is one, else zero; as it is where there are several."""
+    """A sum of such values, masked where there is a single island."""
     if model.island_count > 1:
         return value
     return where_positive(work.environment_mask[0, worker], value, value - value)

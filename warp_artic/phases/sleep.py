@@ -79,7 +79,7 @@ def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, blo
 
 @wp.func
 def put_to_sleep(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
-    """Let trees sleep as they are that are marked: by more steps at rest than are ever counted."""
+    """Put to sleep the trees that are marked with more steps at rest than are ever counted."""
     rest = state.steps_at_rest[0, block]
     most = real(float(model.sleep_steps), rest)
     if any_positive(rest - most):

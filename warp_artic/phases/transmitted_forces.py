@@ -1,9 +1,9 @@
 """Forces that joints transmit, inward (recursive Newton-Euler, the backward pass):
 
     F = sum (m a_C - external),   N = sum of their moments about the origin of the joint frame,
-over the links beyond the joint. These are the force and the torque by the joint on its link; they hold the weight, for
-accelerations are those against gravity. Whatever pairs of forces act within the tree, drives, limits, friction, mimic
-joints and tendons, is in them: what crosses a joint is what moves all that is beyond it.
+over the links beyond the joint. These are the force and the torque by the joint on its link; they support the weight,
+for accelerations are those against gravity. They include all that acts between links of the tree: drives, limits,
+friction, mimic joints and tendons.
 """
 
 import warp as wp

@@ -9,8 +9,8 @@ is on the curve.
 
 The middle of a step is placed before M^-1 is known. There the inputs are expected to go on changing as they have, by
     e = d clamped between zero and the d of the step before,   per dof
-so that velocity forces follow inputs that are samples of something smooth, and expect nothing of a jump. Steps keep d
-and e, the sum of their sizes, and the inputs; where all stay as they are, nothing else is done.
+so that velocity forces follow inputs that are samples of something smooth, and ignore a jump. Steps keep d and e, the
+sum of their sizes, and the inputs; where no input changes, nothing else is done.
 """
 
 import warp as wp

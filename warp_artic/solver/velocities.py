@@ -66,7 +66,7 @@ def factor(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: 
 
 @wp.func
 def forget_responses(model: ModelArrays, work: WorkArrays, worker: int):
-    """Know no response, as there are other factors."""
+    """Mark all responses as unknown, since the factors have changed."""
     for response in range(model.response_count):
         work.ready[response, worker] = 0
 

@@ -1,20 +1,20 @@
-"""Trees that turn by a good part of a radian in a step, or have an impact, have no more energy than they are given.
+"""Trees that turn by a good part of a radian in a step, or have an impact, may not gain energy.
 
-Trees that move freely, and touch nothing, have `solver.energy_projection` but for their first step. What acts on the
-others is known: with W = sum f.(v + v+) h / 2 of rows, of drives and viscous friction in the factors, and of given
-forces, F and M the impulse of rows on a floating tree and its moment about the centre of mass,
+Trees that move freely and touch nothing follow `solver.energy_projection` but for their first step. For the others,
+with W = sum f.(v + v+) h / 2 of rows, of drives and viscous friction in the factors, and of given forces, F and M the
+impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
-Trees that touch have no more energy together than before and by what acts in their joints, where all contacts are hard
-and nothing is moved from outside.
+Trees that touch have together no more energy than before, plus the work in their joints, where all contacts are hard
+and no body is kinematic.
 
-Where anything acts on a tree s is at most one; where that is drag or a given force V_C and Omega are as they are found.
-A tree that nothing touches or drives stays at q where q+ has no such s. One that is touched is slowed down as a whole
-where the momentum alone would be more energy than there is: impulses may answer velocities that a step does not
-resolve. Impacts of trees that something acts on in their joints are left as they are, unless they turn so far.
+Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
+nothing touches or drives stays at q where q+ has no such s. A tree in contact is slowed down as a whole where its
+momentum alone would need more energy than there is: impulses may respond to velocities that a step does not resolve.
+Impacts of trees with forces in their joints are not changed, unless they turn so far.
 
 Trees with drives, friction, tendons or mimic joints may gain GAIN of their kinetic energy by the errors of all such
-steps together, after the first one of a run: `state.energy_gain` counts it, and only what would be more is taken. What
-is violent for once is so stepped as it is otherwise, and its reported forces are those that move it.
+steps together, after the first one of a run: `state.energy_gain` counts it, and only the excess is removed. So a single
+violent step is made as usual, and the forces reported for it are those that move it.
 """
 
 import warp as wp

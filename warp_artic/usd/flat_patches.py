@@ -79,7 +79,7 @@ def is_convex(points: np.ndarray, triangles: np.ndarray) -> bool:
 
 
 def _welded(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points that are one have one number; triangles without area, and those that are there twice, are left out."""
+    """Coincident points get one number; degenerate and repeated triangles are left out."""
     step, welded = welding_distance(points, triangles), weld(points, triangles)
     a, b, c = (points[welded[:, corner]] for corner in range(3))
     longest = np.max([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)], axis=0)

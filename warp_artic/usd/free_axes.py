@@ -34,7 +34,7 @@ def free_axes(joint: Usd.Prim) -> dict[str, Axis]:
 
 
 def instance_of(joint: Usd.Prim, axis: str | None) -> str:
-    """The instance name of an axis of a joint; None is the only one it has."""
+    """The instance name of an axis of a joint; None means its only axis."""
     path, free = joint.GetPath(), free_axes(joint)
     if not free:
         raise StageError(f"{path}: no axis of the joint is free")

@@ -131,8 +131,8 @@ def _target(prim: Usd.Prim, side: int, targets: list, attributes: Attributes) ->
 def _may_be_static(prim: Usd.Prim, side: int, target: Usd.Prim, inventory: Inventory, attributes: Attributes) -> bool:
     """Whether a prim that is no rigid body may stand for the world.
 
-    That is what UsdPhysics says of any such prim. On body1 of a joint that moves, however, it is a body whose schema
-    was forgotten, unless it is a collider.
+    UsdPhysics says so of any such prim. As body1 of a joint with free axes, however, it is taken for a body without its
+    schema, unless it is a collider.
     """
     # The world of MuJoCo is the default prim of a converted stage.
     is_equality = any(inventory.has_schema(prim, schema) for schema in tokens.MJC_OF_BODIES)

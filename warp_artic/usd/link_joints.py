@@ -36,7 +36,7 @@ def _reader(ends: JointEnds, inventory: Inventory) -> Reader | None:
 def read_link_joints(
     articulation: Articulation, others: list[JointEnds], inventory: Inventory, attributes: Attributes
 ) -> tuple[Constraint, ...]:
-    """The constraints between links of an articulation; joints that are read are taken from the others."""
+    """The constraints between links of an articulation; joints that are read are removed from `others`."""
     own, found = {**articulation.bodies, None: WORLD}, []
     for ends in tuple(others):
         reader, links = _reader(ends, inventory), (ends.end0.body, ends.end1.body)
@@ -58,7 +58,7 @@ def with_joints_between(
 ) -> list[Articulation | None]:
     """Articulations with the constraints between links of two of them, each in that of its first link.
 
-    Joints that are read are taken from the others.
+    Joints that are read are removed from `others`.
     """
     home = {
         path: (place, link)

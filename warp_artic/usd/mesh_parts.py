@@ -1,7 +1,7 @@
-"""The parts of a mesh that no triangle connects, as exporters of convex decompositions write them.
+"""The connected parts of a mesh, as exporters of convex decompositions write them.
 
 Parts that are closed and have points of their own are parts even where they touch, as the boxes of a cup do. Otherwise
-points at one place are one: meshes with creases, or several UVs at a point, have it several times.
+coincident points are merged: meshes with creases, or several UVs at a point, repeat it.
 """
 
 from __future__ import annotations

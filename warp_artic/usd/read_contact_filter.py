@@ -40,7 +40,7 @@ class Groups:
         self.rules: dict[str, list[tuple[str, str]]] = {}
         """By the path of a prim the groups whose collections name it, and what they say of it and those below it."""
         self.queries: list[tuple[str, Usd.UsdCollectionMembershipQuery]] = []
-        """Groups whose collections are expressions, and what tells what is in them."""
+        """Groups whose collections are expressions, with their membership queries."""
         is_inverted = any(
             attributes.flag(scene, "physxScene:invertCollisionGroupFilter", False)
             for scene in inventory.scenes.values()

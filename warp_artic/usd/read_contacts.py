@@ -224,7 +224,7 @@ def with_contacts(
 
 
 def _report(found: FoundPairs, attributes: Attributes) -> None:
-    """Say what passes through each other."""
+    """Report the pairs that pass through each other."""
     if found.untouched:
         kinds = Counter(one.kind.value if one.kind else "other" for one in found.untouched)
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))

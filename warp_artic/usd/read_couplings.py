@@ -39,7 +39,7 @@ OF_LINKS = {
     tokens.ATTACHMENT: "the tendon attachment {instance}",
     tokens.ATTACHMENT_LEAF: "the tendon leaf {instance}",
 }
-"""Schemas that only links have, and what they give them."""
+"""Schemas that apply to links only, and what each of them defines."""
 
 
 def with_couplings(

@@ -107,7 +107,7 @@ def refuse_stray_gears(joints: set[str], inventory: Inventory, attributes: Attri
 
 
 def _is_enabled(prim: Usd.Prim, attributes: Attributes) -> bool:
-    """Whether a gear acts; one that is disabled is told."""
+    """Whether a gear acts; a disabled one is noted."""
     if attributes.flag(prim, "physics:jointEnabled", True):
         return True
     attributes.report.note("joint-disabled", prim.GetPath(), "is disabled (physics:jointEnabled) and ignored")

@@ -1,4 +1,4 @@
-"""Colliders that stay, or move as they are animated, become obstacles of elastic bodies; what a body passes is told.
+"""Static and animated colliders become obstacles of elastic bodies; those that a body passes through are reported.
 
 An elastic body meets others where its mesh has PhysicsCollisionAPI, enabled; filters, groups and scenes keep them apart
 as they do rigid bodies.

@@ -1,13 +1,12 @@
 """A collider becomes a shape, in the frame of its link or in the world, with all scale above it.
 
-Shapes that a scale makes into none of the kinds there are keep the largest of their sizes, as UsdPhysics says: a ball
-under a scale that differs along its axes is as large as its largest half axis. Boxes and meshes are exact under any
-transform. Planes are infinite.
+A scale that turns a shape into no known kind applies its largest factor, as UsdPhysics says: a ball under a non-uniform
+scale is as large as its largest half axis. Boxes and meshes are exact under any transform. Planes are infinite.
 
-A mesh is a ball or a box around it, or its convex hull, where its approximation says so. Otherwise one that stays is
-its surface, and one on a body that moves the hulls of the parts that it is made of, if these are convex. Parts that are
-not are decomposed where the approximation asks for several shapes or all details, and this can be done
-(`convex_parts`); else they are their hulls, which is told.
+A mesh is its bounding ball or box, or its convex hull, where its approximation says so. Otherwise a static mesh is its
+surface, and a moving one the hulls of its connected parts, if these are convex. Parts that are not are decomposed where
+the approximation asks for several shapes or for details, and CoACD is installed (`convex_parts`); else they become
+their hulls, with a warning.
 """
 
 from __future__ import annotations

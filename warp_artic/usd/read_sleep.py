@@ -29,7 +29,7 @@ def read_sleep_of_scene(prim: Usd.Prim, attributes: Attributes) -> dict[str, Rea
 def read_sleep(
     path: str, settings: Usd.Prim, bodies: list[Usd.Prim], of_scene: dict[str, Reading], attributes: Attributes
 ) -> dict[str, float | bool]:
-    """What an articulation has of it: the threshold of our scene, else that of the prim with its settings.
+    """The sleep settings of an articulation: the threshold of our scene, else that of its settings prim.
 
     It starts asleep if all its bodies do.
     """

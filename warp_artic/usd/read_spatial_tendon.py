@@ -212,7 +212,7 @@ def _from_root(root: _Point, points: dict[str, _Point], parents: dict[str, str])
 
 
 def _pass_over(order: list[_Point], attributes: Attributes) -> None:
-    """Count the attributes of attachments as reported: what they follow, or what follows them, is."""
+    """Count the attributes of attachments as reported, since their neighbours are."""
     for point in order:
         attributes.pass_over(point.prim, point.attribute(""))
 

@@ -118,9 +118,9 @@ def mesh(points: np.ndarray, triangles: np.ndarray) -> Solid:
 
 
 def is_closed(points: np.ndarray, triangles: np.ndarray) -> bool:
-    """Whether each edge of a surface of points (N, 3) and triangles (M, 3) is walked as often one way as the other.
+    """Whether each edge of points (N, 3) and triangles (M, 3) is used equally often in both directions.
 
-    Points at one place are one.
+    Coincident points count as one.
     """
     return _is_closed(triangles) or _is_closed(weld(points, triangles))
 

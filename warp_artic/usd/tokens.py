@@ -7,7 +7,7 @@ PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
 SURFACE_VELOCITY = "PhysxSurfaceVelocityAPI"
 TRIGGER = "PhysxTriggerAPI"
-"""On a collider: it touches nothing, and tells what is in it."""
+"""On a collider: it only reports what overlaps it."""
 COLLISION_GROUP = "PhysicsCollisionGroup"
 MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI", "MjcMaterialAPI")
 """The second brings the first with it, also where its plugin is not registered."""

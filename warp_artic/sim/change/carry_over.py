@@ -1,10 +1,10 @@
-"""What goes on in a simulation that is made in place of another one, because parts have come or gone.
+"""What a new simulation keeps of the one that it replaces, after parts were added or removed.
 
-An articulation that has not changed goes on bitwise. In one that has, what was there goes on from where it is: dofs of
+An articulation that has not changed goes on bitwise. In one that has, what was there goes on from its state: dofs of
 the same names keep position, velocity, accelerations of before, targets, efforts and parameters, bitwise; links their
-poses and velocities. So a floating root that has come into being, be it a link that has come loose or a new link that
-carries others, is placed such that what was there stays, and so does a joint that has come between two links, as far
-as its axes let it. What is new starts as authored, and what is authored anew as it is authored now.
+poses and velocities. A new floating root, be it a link that has come loose or a new link that carries others, is placed
+so that the old links stay where they are; so is a new joint between two links, as far as its axes allow. What is new,
+or authored anew, starts as authored.
 """
 
 from __future__ import annotations

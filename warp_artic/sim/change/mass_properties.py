@@ -27,7 +27,7 @@ ARRAYS = {
 
 
 def set_mass_properties(run: Run, given: dict, environments) -> None:
-    """See `Simulation.set_mass_properties`; values that are None are left as they are."""
+    """See `Simulation.set_mass_properties`; None keeps a value."""
     chosen = environment_indices(environments, run.environments)
     check_arrays_may_change(run, "center_of_mass, inertia")
     run.idle.end(run.steps_done)

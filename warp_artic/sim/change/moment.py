@@ -53,7 +53,7 @@ def put_moment(run: Run, moment: Moment) -> None:
 
 @contextmanager
 def as_it_was(run: Run, moment: Moment) -> Iterator[None]:
-    """Within, the run is as it was at a moment; after that it is as it is now."""
+    """Put the run back to a moment; on exit, restore its present state."""
     present = take_moment(run)
     put_moment(run, moment)
     try:

@@ -179,7 +179,7 @@ class TapedGroup:
         self._records[0, : self._states] = state
 
     def note_steered(self, record: int) -> None:
-        """Write what is steered into a record, as it is."""
+        """Write the present values of what is steered into a record."""
         for own in self._steered:
             values = own.field.scalars.numpy()
             self._records[record, own.at, : values.shape[1]] = values[: own.at.stop - own.at.start]

@@ -163,7 +163,7 @@ class GivenToBody:
         return self._start[name].shape[1 if name in BY_NODE else 0]
 
     def _instead(self, name: str, values: np.ndarray) -> np.ndarray:
-        """What a step may compute with: places as they are, where they are numbers, no velocities, slack tendons."""
+        """Values that a step may use instead: finite positions as they are, no velocities, slack tendons."""
         if name in ("velocities", "stiffness", "tension"):
             return np.zeros_like(values)
         if name == "points":

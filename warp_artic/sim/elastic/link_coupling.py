@@ -13,12 +13,12 @@ force or moment on each link, which tell how links give way (`meshes.carried`):
 
 So the body feels the whole articulation, with its joints, drives, limits, friction and tendons as they act in this
 step. Where another trial under the forces that are found does not lead to where nodes have been taken to be, because a
-limit has come to act or another body has moved the link too, the body is solved again with what that trial tells, in
-these environments. The first f_0 are the forces of the step before. Where that leads back and forth, as where a limit
-acts in one try and not in the other, it goes on from between the two, where links go as far along the change of forces
-as nodes do: the more a link is pulled, the further it goes, and the less the body pulls. Where no end is found, as
-where motion is too violent for the step, links are taken to give way twice as far as anything could let them, from
-where they go without the body. A linear analysis of such steps (springs to walls and to masses) finds no growth,
+limit has come to act or another body has moved the link too, the body is solved again with the result of that trial, in
+these environments. The first f_0 are the forces of the step before. Where iterations alternate, as where a limit acts
+in one and not in the next, the next one starts between the two, where links and nodes move equally far along the
+change of forces: the more a link is pulled, the further it goes, and the less the body pulls. Where they do not
+converge, as where motion is too violent for the step, links get twice the largest possible response, from where they
+go without the body. A linear analysis of such steps (springs to walls and to masses) finds no growth,
 whatever the masses and the stiffness are; they count as steps that have not converged.
 
 Together that is one implicit step: the exchange is of second order where the steps of links are (the integrator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warp as wp
 
+from warp_artic.collision.places import PLACE_ROWS
 from warp_artic.islands.broad_phase import broad_phase_kernels
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES, narrow_phase_kernels
 from warp_artic.sim.islands.layout import IslandLayout, launch
@@ -70,7 +71,7 @@ class Detection:
             self._room = room
             self._firsts, self._seconds = layout.zeros(room, int), layout.zeros(room, int)
             self._point_counts, self._point_starts = layout.zeros(room, int), layout.zeros(room, int)
-            self._candidates = wp.zeros((7 * MAX_CANDIDATES, room), dtype=layout.types.T, device=layout.device)
+            self._candidates = wp.zeros((PLACE_ROWS * MAX_CANDIDATES, room), dtype=layout.types.T, device=layout.device)
 
     def _scanned(self, counts: wp.array, starts: wp.array, size: int) -> int:
         """Write where the entries of each begin; says how many there are."""

@@ -44,7 +44,7 @@ class Launches:
         self.pack()
 
     def pack(self) -> None:
-        """Pack the arguments of steps; those of other kernels when they are launched."""
+        """Pack the arguments of steps; other kernels pack theirs when launched."""
         self._next = 1, False
         self.steps = [self._pack_steps(group) for group in self._groups]
         self._measures: list[ColumnLaunch] | None = None

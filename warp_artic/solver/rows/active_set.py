@@ -15,7 +15,7 @@ where P = J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; St
 Squares, 1995). A row that leaves as soon as it has entered was let in by a rounding error: it is tabu until others
 move. With nonsymmetric rows the first row with a violation changes its status instead, which ends wherever all
 principal minors of G are positive (Murty, Note on a Bard-type scheme for solving the complementarity problem, 1974);
-elsewhere there may be several answers or none.
+elsewhere there may be several solutions or none.
 Only leaving: after GUESSES working sets for each row no row enters any more, which ends always; then no bound is
 exceeded and no stop pulls, but rows that should be at their targets may not be.
 
@@ -199,7 +199,7 @@ def drop_contradicting_row(
 def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: Real, worker: int):
     """Lower the bounds of rows that slide to `slide`, where not `unsolved`; says where there are such rows.
 
-    Until then they have what they can hold at most: with that the answer is the only one, however it is found.
+    Until then their bounds are those of rows that stick, with which the solution is unique, however it is found.
     """
     zero = real(0.0, unsolved)
     one = real(1.0, unsolved)

@@ -46,7 +46,7 @@ def is_contact(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 
 @wp.func
 def is_normal(model: ModelArrays, work: WorkArrays, a: int, worker: int):
-    """Whether it is of its normal; those of the tangents are at the two places before."""
+    """Whether a row is the normal of a contact; its tangents are the two rows before."""
     row = work.gathered[a, worker]
     return has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 == 0
 

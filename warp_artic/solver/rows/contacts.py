@@ -58,9 +58,9 @@ DOUBLE = wp.constant(1e-10)
 TURNS_BETWEEN = wp.constant(10)
 """Turns after which rho may change."""
 MOST_TURNS = wp.constant(100)
-"""After which the impulses are taken as they are, in single precision."""
+"""After these the impulses are accepted, in single precision."""
 MORE_TURNS = wp.constant(4)
-"""Times as many turns in double precision, which has more digits to find."""
+"""Times as many in double precision, which has more digits to find."""
 ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)

@@ -42,8 +42,8 @@ def solve_working_set(
 ):
     """Write the impulses of all rows, `work.trial_impulse`, and w = sum p_a z_a of them, `work.innovation`.
 
-    Where rows of the working set contradict each other, their impulses have what shows who leaves; without that,
-    which moves nothing, they are `work.consistent_impulse`. `work.is_met` says which rows are at their targets. Rows
+    Where rows of the working set contradict each other, a part of their impulses that moves nothing shows which one
+    leaves; without it, they are `work.consistent_impulse`. `work.is_met` says which rows are at their targets. Rows
     before `known` are those of the working set before, with the same innovations. Returns where rows contradict.
     Of the first working set, which is a guess, rows that contradict others leave if they can slide.
     """

@@ -72,8 +72,8 @@ def solve_by_orthogonalization(
 def orthogonalize(model: ModelArrays, work: WorkArrays, known: int, count: int, worker: int):
     """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the working set; Q is zero where a row depends on others.
 
-    Of the rows before `known` they are kept up to the first that has left the working set or entered it: what is found
-    again is what comes after that, in the environments where it is so.
+    Rows before `known` are kept up to the first that has entered or left the working set; later ones are found again,
+    in the environments concerned.
     """
     one = real(1.0, work.y_free[0, worker])
     zero = one - one

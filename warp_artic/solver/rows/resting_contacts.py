@@ -65,7 +65,8 @@ def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scal
 
 @wp.func
 def set_resting_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """Put the rows of points that pushed and stuck into the working set; says where nothing else is known to happen."""
+    """Put the rows of points that pushed and stuck into the working set; returns where none slides or hits,
+    and no other row gives way."""
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
     rests = one
