@@ -68,16 +68,13 @@ def contacts_struct(types: MeshTypes):
 
 
 @cache
-def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
-    """The kernels, which are called as the methods of `NodeContacts` are that launch them."""
+def contact_functions(types: MeshTypes) -> SimpleNamespace:
+    """The functions `carry`, `resist`, `slid` and `velocities_at_end`, of a node."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
-    block_sum = block_sum_for(Real, wide)
-    spaces, friction = half_spaces(types), node_friction(types)
-    touched, nearest, borne, projector = spaces.touched, spaces.nearest, spaces.borne, spaces.projector
-    Offsets, every, states, settled, most = spaces.Offsets, spaces.every, spaces.every + 1, SETTLED, MOST
-    way, react, on_this_side = friction.way, friction.react, friction.on_this_side
+    spaces, most = half_spaces(types), MOST
+    nearest, borne, projector, Offsets = spaces.nearest, spaces.borne, spaces.projector, spaces.Offsets
+    way = node_friction(types).way
     Contacts = contacts_struct(types)
-    block_at, set_block = block_access(dim, Real)
 
     @wp.func
     def carry(contacts: Contacts, env: int, node: int, held: int):
@@ -142,20 +139,19 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         after, _held = nearest(before, contacts.normals[env, node], speeds, contacts.held[env, node])
         return before, after
 
-    @wp.kernel(**OPTIONS)
-    def begin(contacts: Contacts, points: wp.array2d(dtype=Vec)):
-        env, node = wp.tid()
-        x = points[env, node]
-        contacts.start[env, node] = x
-        held = int(0)
-        bears = Vec()
-        if contacts.is_held[node] == 0:
-            N = contacts.normals[env, node]
-            pressing = -contacts.forces[env, node]
-            rest, held_now = nearest(pressing, N, Offsets(), touched(x, N, contacts.offsets[env, node]))
-            held = held_now
-            bears = rest - pressing
-        _change, _size = resist(contacts, env, node, bears, held)
+    return SimpleNamespace(carry=carry, resist=resist, slid=slid, velocities_at_end=velocities_at_end)
+
+
+@cache
+def evaluation_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
+    """The kernels of evaluations and steps of Newton's method."""
+    dim, Real, Vec = types.dim, types.real, types.vec
+    block_sum = block_sum_for(Real, wide)
+    spaces, friction = half_spaces(types), node_friction(types)
+    touched, nearest, every, states = spaces.touched, spaces.nearest, spaces.every, spaces.every + 1
+    react, on_this_side = friction.react, friction.on_this_side
+    Contacts, slid = contacts_struct(types), contact_functions(types).slid
+    block_at, set_block = block_access(dim, Real)
 
     @wp.kernel(**OPTIONS)
     def admit(contacts: Contacts, asked: wp.array(dtype=int), points: wp.array2d(dtype=Vec)):
@@ -297,6 +293,34 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
             contacts.moved[env, node] = there - at
             trial[env, node] = there
 
+    return SimpleNamespace(admit=admit, split=split, hold=hold, begin_step=begin_step, move=move)
+
+
+@cache
+def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
+    """All kernels, each named after the method of `NodeContacts` that launches it."""
+    Real, Vec = types.real, types.vec
+    block_sum, settled = block_sum_for(Real, wide), SETTLED
+    spaces, functions = half_spaces(types), contact_functions(types)
+    touched, nearest, borne, Offsets = spaces.touched, spaces.nearest, spaces.borne, spaces.Offsets
+    carry, resist, velocities_at_end = functions.carry, functions.resist, functions.velocities_at_end
+    Contacts = contacts_struct(types)
+
+    @wp.kernel(**OPTIONS)
+    def begin(contacts: Contacts, points: wp.array2d(dtype=Vec)):
+        env, node = wp.tid()
+        x = points[env, node]
+        contacts.start[env, node] = x
+        held = int(0)
+        bears = Vec()
+        if contacts.is_held[node] == 0:
+            N = contacts.normals[env, node]
+            pressing = -contacts.forces[env, node]
+            rest, held_now = nearest(pressing, N, Offsets(), touched(x, N, contacts.offsets[env, node]))
+            held = held_now
+            bears = rest - pressing
+        _change, _size = resist(contacts, env, node, bears, held)
+
     @wp.kernel(**OPTIONS)
     def press(
         contacts: Contacts,
@@ -373,6 +397,4 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                 velocities[env, node] = before + share * force
             contacts.forces[env, node] = force
 
-    return SimpleNamespace(
-        begin=begin, admit=admit, split=split, hold=hold, begin_step=begin_step, move=move, press=press, end=end
-    )
+    return SimpleNamespace(begin=begin, press=press, end=end, **vars(evaluation_kernels(types, wide)))
