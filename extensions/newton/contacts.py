@@ -34,6 +34,23 @@ def slots_of(model: newton.Model, worlds: Worlds, binding: Binding, points: int)
     return [ContactSlots(bodies=(path_of[one], path_of[other]), points=points) for one, other in sorted(found)]
 
 
+@wp.struct
+class Given:
+    """Contacts of each environment as `Simulation.set_contacts` takes them, and tables of bodies."""
+
+    links: wp.array2d(dtype=int)
+    """Of a body: its link, environment and articulation."""
+    to_scene: wp.array2d(dtype=wp.transform)
+    """From the world of Newton to that of the scene, by articulation and environment."""
+    count: wp.array(dtype=int)
+    ends: wp.array3d(dtype=int)
+    normal: wp.array3d(dtype=float)
+    point0: wp.array3d(dtype=float)
+    point1: wp.array3d(dtype=float)
+    friction: wp.array2d(dtype=float)
+    restitution: wp.array2d(dtype=float)
+
+
 class ContactsOfNewton:
     """Gives contacts of Newton to a simulation.
 
@@ -61,22 +78,24 @@ class ContactsOfNewton:
             table[worlds.bodies[:, place], 0] = row_of[path]
             table[worlds.bodies[:, place], 1] = np.arange(worlds.count)
             table[worlds.bodies[:, place], 2] = home_of[path]
-        self._bodies = wp.array(table, dtype=int, device=model.device)
+        given, device = Given(), model.device
+        given.links = wp.array(table, dtype=int, device=device)
         inverses = [[X.inverse() for X in poses] for poses in placed]
         numbers = np.array([[(*X.position, *X.quaternion) for X in poses] for poses in inverses])
-        self._to_scene = wp.array(numbers, dtype=wp.transform, device=model.device)
+        given.to_scene = wp.array(numbers, dtype=wp.transform, device=device)
         count, most = worlds.count, ROOM * sum(simulation.given_contacts.slots.values())
-        self._count = wp.zeros(count, dtype=int, device=model.device)
-        self._ends = wp.zeros((count, most, 2), dtype=int, device=model.device)
-        vectors = (wp.zeros((count, most, 3), dtype=float, device=model.device) for _ in range(3))
-        self._normal, self._point0, self._point1 = vectors
-        numbers = (wp.zeros((count, most), dtype=float, device=model.device) for _ in range(2))
-        self._friction, self._restitution = numbers
+        given.count = wp.zeros(count, dtype=int, device=device)
+        given.ends = wp.zeros((count, most, 2), dtype=int, device=device)
+        for name in ("normal", "point0", "point1"):
+            setattr(given, name, wp.zeros((count, most, 3), dtype=float, device=device))
+        for name in ("friction", "restitution"):
+            setattr(given, name, wp.zeros((count, most), dtype=float, device=device))
+        self._given = given
 
     def give(self, state: newton.State, contacts: newton.Contacts | None) -> None:
         """Give the contacts of a state, none if there are no contacts."""
-        model = self._model
-        self._count.zero_()
+        model, given = self._model, self._given
+        given.count.zero_()
         if contacts is not None and contacts.rigid_contact_max:
             inputs = [
                 contacts.rigid_contact_count,
@@ -92,25 +111,17 @@ class ContactsOfNewton:
                 model.shape_material_mu,
                 model.shape_material_restitution,
                 state.body_q,
-                self._bodies,
-                self._to_scene,
+                given,
             ]
-            outputs = self._count, self._ends, self._normal, self._point0, self._point1, self._friction
-            wp.launch(
-                _translate,
-                dim=contacts.rigid_contact_max,
-                inputs=inputs,
-                outputs=[*outputs, self._restitution],
-                device=model.device,
-            )
+            wp.launch(_translate, dim=contacts.rigid_contact_max, inputs=inputs, device=model.device)
         self._simulation.set_contacts(
-            self._ends,
-            self._normal,
-            point0=self._point0,
-            point1=self._point1,
-            count=self._count,
-            friction=self._friction,
-            restitution=self._restitution,
+            given.ends,
+            given.normal,
+            point0=given.point0,
+            point1=given.point1,
+            count=given.count,
+            friction=given.friction,
+            restitution=given.restitution,
         )
 
 
@@ -137,15 +148,7 @@ def _translate(
     friction: wp.array(dtype=float),
     restitution: wp.array(dtype=float),
     body_q: wp.array(dtype=wp.transform),
-    links: wp.array2d(dtype=int),
-    to_scene: wp.array2d(dtype=wp.transform),
-    count: wp.array(dtype=int),
-    ends: wp.array3d(dtype=int),
-    normals: wp.array3d(dtype=float),
-    points0: wp.array3d(dtype=float),
-    points1: wp.array3d(dtype=float),
-    frictions: wp.array2d(dtype=float),
-    restitutions: wp.array2d(dtype=float),
+    given: Given,
 ):
     """Append a contact to those of its environment, in any order."""
     contact = wp.tid()
@@ -157,35 +160,39 @@ def _translate(
         return
     body0 = shape_body[a]
     body1 = shape_body[b]
-    mover = wp.where(body1 < 0, body0, body1)
-    environment = links[mover, 1]
+    body = wp.where(body1 < 0, body0, body1)
+    environment = given.links[body, 1]
     if environment < 0:
         return
-    place = wp.atomic_add(count, environment, 1)
-    if place >= normals.shape[1]:
+    place = wp.atomic_add(given.count, environment, 1)
+    if place >= given.normal.shape[1]:
         return
-    X_SW = to_scene[links[mover, 2], environment]
+    X_SW = given.to_scene[given.links[body, 2], environment]
     X_W0 = wp.transform_identity()
     X_W1 = wp.transform_identity()
-    ends[environment, place, 0] = WORLD_LINK
-    ends[environment, place, 1] = WORLD_LINK
+    given.ends[environment, place, 0] = WORLD_LINK
+    given.ends[environment, place, 1] = WORLD_LINK
     if body0 >= 0:
         X_W0 = body_q[body0]
-        ends[environment, place, 0] = wp.where(links[body0, 1] == environment, links[body0, 0], NO_LINK)
+        given.ends[environment, place, 0] = wp.where(
+            given.links[body0, 1] == environment, given.links[body0, 0], NO_LINK
+        )
     if body1 >= 0:
         X_W1 = body_q[body1]
-        ends[environment, place, 1] = wp.where(links[body1, 1] == environment, links[body1, 0], NO_LINK)
+        given.ends[environment, place, 1] = wp.where(
+            given.links[body1, 1] == environment, given.links[body1, 0], NO_LINK
+        )
     n = normal[contact]
     p0 = _point(X_W0, X_SW, body0, point0[contact], n * margin0[contact])
     p1 = _point(X_W1, X_SW, body1, point1[contact], n * (-margin1[contact]))
     n = wp.transform_vector(X_SW, n)
     for k in range(3):
-        normals[environment, place, k] = n[k]
-        points0[environment, place, k] = p0[k]
-        points1[environment, place, k] = p1[k]
+        given.normal[environment, place, k] = n[k]
+        given.point0[environment, place, k] = p0[k]
+        given.point1[environment, place, k] = p1[k]
     mu = 0.5 * (friction[a] + friction[b])
     if scale:
         if scale[contact] > 0.0:
             mu = mu * scale[contact]
-    frictions[environment, place] = mu
-    restitutions[environment, place] = 0.5 * (restitution[a] + restitution[b])
+    given.friction[environment, place] = mu
+    given.restitution[environment, place] = 0.5 * (restitution[a] + restitution[b])
