@@ -127,7 +127,7 @@ def test_runs_are_baked_and_stepped_again(plan, capsys):
         ("swing.toml --engine slurm", 2, "is not one of local, processes, ray"),
         ("swing.toml --part 4/3", 2, "is not like 3/16"),
         ("bake", 2, "bake needs the folder of a batch"),
-        ("swing.toml --runs 3", 2, "--runs is of bake"),
+        ("swing.toml --runs 3", 2, "--runs belongs to bake"),
         ("swing.toml --explain --dry-run", 2, "one of --explain and --dry-run"),
         ("bake swing.toml", 2, "is no folder of a batch"),
         ("swing.toml --device cuda:7", 2, "device: 'cuda:7' is not one of"),

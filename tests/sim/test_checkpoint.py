@@ -197,7 +197,7 @@ def bad_values():
         (
             "0/failure",
             np.array([[900.0, 0.0], [0.0, 0.0]]),
-            "failure: the value 900 is none of a dof or an array; 0 to",
+            "failure: the value 900 names no dof or array; 0 to",
         ),
         ("0/smooth_acceleration", np.full((2, 2), np.nan), "smooth_acceleration: is not finite in column 0"),
         ("0/link_external_force", np.full((12, 2), 3e38), "link_external_force: .* from -1e.24 to 1e.24 is needed"),

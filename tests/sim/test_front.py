@@ -248,7 +248,7 @@ def test_what_is_written_beside_the_arrays_is_refused(simulation):
         simulation.gravity = 0.0
     for name in ("environments", "device", "dt", "settings", "articulations", "target_tracks", "anything"):
         before = getattr(simulation, name, None)
-        with pytest.raises(wa.SettingsError, match=f"{name}: is nothing of a simulation that is written"):
+        with pytest.raises(wa.SettingsError, match=f"{name}: is no part of a simulation that can be set"):
             setattr(simulation, name, 3)
         assert getattr(simulation, name, None) is before
 
@@ -371,7 +371,7 @@ def test_record_keeps_what_is_asked_for(simulation):
     assert part.link_pose.shape == (4, 3, 0, 7) and part.joint_velocity.shape == (4, 3, 0)
     with pytest.raises(wa.SettingsError, match="did you mean joint_position"):
         simulation.record(1, quantities=["joint_positon"])
-    with pytest.raises(wa.SettingsError, match="joint_drive_force is of a step with forces"):
+    with pytest.raises(wa.SettingsError, match="joint_drive_force needs steps with forces"):
         simulation.record(1, quantities=["joint_drive_force"])
     with pytest.raises(wa.SettingsError, match="has no link_pose"):
         wa.write_results(CART_POLE, part, "out.usda")

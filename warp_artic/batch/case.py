@@ -79,7 +79,7 @@ class Case:
         plan, dt = self.plan, self.settings.resolved(self.scene).dt
         steps = plan.steps if plan.steps is not None else round(plan.duration / dt)
         if steps % plan.record.every:
-            raise SettingsError(f"record: every {plan.record.every} steps is no part of the {steps} steps of a run")
+            raise SettingsError(f"record: every {plan.record.every} steps does not divide the {steps} steps of a run")
         return steps
 
     @cached_property

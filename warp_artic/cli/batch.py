@@ -43,7 +43,7 @@ def run(arguments) -> int:
         raise SettingsError(f"batch: {first} needs the folder of a batch")
     for name in ("runs", "side_by_side", "frames_per_second"):
         if getattr(arguments, name) is not None:
-            raise SettingsError(f"batch: --{name.replace('_', '-')} is of bake; a plan says which runs there are")
+            raise SettingsError(f"batch: --{name.replace('_', '-')} belongs to bake; a plan says which runs there are")
     if arguments.explain and arguments.dry_run:
         raise SettingsError("batch: one of --explain and --dry-run, not both")
     plan = read_plan(first)

@@ -116,7 +116,7 @@ class ChangesOfRun:
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
-            SolveError: A part is of a step with forces, and there was none.
+            SolveError: A part needs a step with forces, and there was none.
         """
         return take_snapshot(self.run, parts, environments, articulations)
 

@@ -88,7 +88,7 @@ class Simulation(ChangesOfRun, ContactsOfRun, DerivativesOfRun, DynamicsOfOnlyOn
         """Refuse what no step would see, as an effort that is written beside the arrays."""
         if "_is_begun" in self.__dict__ and not name.startswith("_") and name not in ("state", "control", "parameters"):
             raise UnknownNameError(
-                f"{name}: is nothing of a simulation that is written{_meant(name)}; arrays are written as "
+                f"{name}: is no part of a simulation that can be set{_meant(name)}; arrays are written as "
                 "simulation.control.joint_effort = values"
             )
         super().__setattr__(name, value)

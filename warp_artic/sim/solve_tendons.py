@@ -58,7 +58,7 @@ def solve_tendons(
     if not names:
         raise SettingsError("scene: has no tendon on an elastic body")
     if body is None and len(names) != 1:
-        raise SettingsError(f"body: one of {', '.join(names)}, bodies with tendons, is to be named")
+        raise SettingsError(f"body: several bodies have tendons; name one of {', '.join(names)}")
     name = names[0] if body is None else body
     if name not in names:
         raise SettingsError(f"body: {name} has no tendons; {', '.join(names)} has{did_you_mean(name, names)}")
@@ -94,7 +94,7 @@ def _in_frame(body, forces) -> tuple[np.ndarray, np.ndarray]:
         raise SettingsError(f"forces: shape {np.shape(forces)} is not (T, {len(body.points)}, 3)")
     counts = ~np.isnan(given).any(axis=(0, 2))
     if np.isnan(given[:, counts]).any() or np.isinf(given).any() or not counts.any():
-        raise SettingsError("forces: are to be finite, and not a number on nodes that do not count")
+        raise SettingsError("forces: must be finite, or NaN on nodes that do not count")
     local = np.where(counts[:, None], given, 0.0) @ body.pose.rotation
     if np.abs(local[..., body.dim :]).max(initial=0.0) > IN_PLANE * np.abs(local).max():
         raise SettingsError(f"forces: are out of the plane of {body.name}")

@@ -44,7 +44,7 @@ def convert_stage(
     check_output(stage, output, "converted stage")
     session = stage.GetSessionLayer()
     if session and not session.empty:
-        raise StageError("the session layer has opinions, which the copy would be without: move them to another layer")
+        raise StageError("the session layer has opinions, which would be lost in the copy: move them to another layer")
     scene = read_stage(stage, dialects=dialects)
     attributes = Attributes(start_time(stage), stage_units(stage), Report(), complete_order(dialects))
     inventory = take_inventory(traverse(stage), attributes)

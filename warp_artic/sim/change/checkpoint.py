@@ -175,7 +175,7 @@ def _check_bodies(run: Run, path, content: dict[str, np.ndarray]) -> None:
         failure = content[f"elastic/{place}/failure"]
         if failure[:, 0].max() > body.given.count:
             raise SolveError(
-                f"{path}: elastic/{place}/failure: the value {failure[:, 0].max():g} is none of an array; 0 to "
+                f"{path}: elastic/{place}/failure: the value {failure[:, 0].max():g} names no array; 0 to "
                 f"{body.given.count} is allowed"
             )
         goes_on = failure[:, 0] == 0
@@ -219,8 +219,7 @@ def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) 
     most = group.first_values[BY_BODY]
     if fields["failure"][0].max(initial=0) > most:
         raise SolveError(
-            f"{path}: failure: the value {fields['failure'][0].max():g} is none of a dof or an array; 0 to {most} is "
-            "allowed"
+            f"{path}: failure: the value {fields['failure'][0].max():g} names no dof or array; 0 to {most} is allowed"
         )
     if group.tree.root_dofs:
         poses = fields["root_pose"].reshape(group.tree.row_counts["root"], 7, -1)

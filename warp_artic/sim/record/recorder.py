@@ -239,7 +239,7 @@ def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[s
         if name not in allowed:
             raise SettingsError(f"quantities: {name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
         if name in of_steps and not has_forces:
-            raise SettingsError(f"quantities: {name} is of a step with forces; record with forces=True")
+            raise SettingsError(f"quantities: {name} needs steps with forces; record with forces=True")
     return frozenset(names)
 
 

@@ -55,7 +55,7 @@ def open_array(run: Run, name: str) -> None:
 def prepare(run: Run, name: str) -> None:
     """Bring outputs up to date; make a parameter that is asked for one that each environment has for itself."""
     if name in STEP_OUTPUTS and not run.has_step_outputs:
-        raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
+        raise SolveError(f"{name}: needs a step with forces, and the last one had none; see step(forces=True)")
     if name in FOUND:
         run.launches.find_contacts()
     elif name in OUTPUTS:
