@@ -31,6 +31,17 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
+    @wp.func
+    def members(colliders: Colliders, first: int, second: int):
+        """The environment and the colliders of a pair, in the order of their kinds."""
+        env = first / colliders.count
+        i = first - env * colliders.count
+        j = second - env * colliders.count
+        if colliders.kind[i] > colliders.kind[j]:
+            j = i
+            i = second - env * colliders.count
+        return env, i, j
+
     @wp.kernel(**OPTIONS)
     def find(
         colliders: Colliders,
@@ -45,13 +56,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     ):
         """Find the candidates of each pair; what does not take part has a gap of UNUSED."""
         pair = wp.tid()
-        k = firsts[pair]
-        env = k / colliders.count
-        i = k - env * colliders.count
-        j = seconds[pair] - env * colliders.count
-        if colliders.kind[i] > colliders.kind[j]:
-            j = i
-            i = seconds[pair] - env * colliders.count
+        env, i, j = members(colliders, firsts[pair], seconds[pair])
         first = env * colliders.count + i
         second = env * colliders.count + j
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
@@ -104,14 +109,9 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     ):
         """Write those that take part, from `starts` on."""
         pair = wp.tid()
-        k = firsts[pair]
-        env = k / colliders.count
-        i = k - env * colliders.count
-        j = seconds[pair] - env * colliders.count
-        pair_key = wp.int64(k) * wp.int64(colliders.count) + wp.int64(j)
-        if colliders.kind[i] > colliders.kind[j]:
-            j = i
-            i = seconds[pair] - env * colliders.count
+        env, i, j = members(colliders, firsts[pair], seconds[pair])
+        other = seconds[pair] - env * colliders.count
+        pair_key = wp.int64(firsts[pair]) * wp.int64(colliders.count) + wp.int64(other)
         point = starts[pair]
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         for number in range((1 + MAX_PREDICTIONS) * count):
