@@ -45,7 +45,7 @@ def island_types(precision: str) -> SimpleNamespace:
         seam: wp.array(dtype=int)
         seams: wp.array(dtype=int)
         hull_points: wp.array2d(dtype=T)  # three rows a vertex, one column [m]
-        seam_ways: wp.array2d(dtype=T)  # direction outward, cosine and sine of the bend
+        seam_directions: wp.array2d(dtype=T)  # direction outward, cosine and sine of the bend
         allowed: wp.array2d(dtype=int)  # whether two families touch
         apart: wp.array(dtype=wp.int64)  # pairs that never touch: first * count + second, in order
         surfaces: int

@@ -66,9 +66,9 @@ def candidate_functions(precision: str) -> SimpleNamespace:
         if colliders.one_sided[i] == 1 and n[2] <= T(0.0):
             return False
         for seam in range(colliders.seam[i], colliders.seam[i] + colliders.seams[i]):
-            out = n[0] * colliders.seam_ways[seam, 0] + n[1] * colliders.seam_ways[seam, 1]
+            out = n[0] * colliders.seam_directions[seam, 0] + n[1] * colliders.seam_directions[seam, 1]
             if n[2] > T(0.0):
-                out = out * colliders.seam_ways[seam, 2] - n[2] * colliders.seam_ways[seam, 3]
+                out = out * colliders.seam_directions[seam, 2] - n[2] * colliders.seam_directions[seam, 3]
             if out > T(TILT):
                 return False
         return True

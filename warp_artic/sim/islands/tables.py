@@ -73,7 +73,7 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "seam": _starts(seams),
         "seams": np.array(list(map(len, seams)), np.int32),
         "hull_points": np.array([x for hull in hulls for point in hull for x in point] or [0.0])[:, None],
-        "seam_ways": np.array(
+        "seam_directions": np.array(
             [(*one.direction, np.cos(one.bend), np.sin(one.bend)) for own in seams for one in own] or [(0.0,) * 4]
         ),
         "allowed": touching.allowed.astype(np.int32),
