@@ -48,14 +48,14 @@ def test_environments_are_bitwise_alone(threads):
 
 
 def test_what_is_moved_apart_leaves_the_poses_of_neighbours():
-    """A path in one environment changes no bit of the others: a quaternion is not brought to unit length once more."""
+    """A displacement in one environment changes no bit of the others: quaternions are not normalized once more."""
     one = crowd(FALLING, environments=8, precision="float32", variant="lanes")
     poses_given = np.random.default_rng(3).normal(size=(8, len(one.root_names), 7))
     one.set_state(root_pose=poses_given)
     before = poses(one)
     for part in one.run.islands.layout.parts:
-        part.path.scalars.numpy()[0, 3 : part.group.columns.count : 8] = 0.25
-        one.run.launches.displace(part.group, part.path)
+        part.displacement.scalars.numpy()[0, 3 : part.group.columns.count : 8] = 0.25
+        one.run.launches.displace(part.group, part.displacement)
     moved = (poses(one) != before).any(axis=(0, 1))
     assert moved.tolist() == [environment == 3 for environment in range(8)]
 
