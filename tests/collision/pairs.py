@@ -7,6 +7,7 @@ import numpy as np
 import warp as wp
 from scipy.spatial.transform import Rotation
 
+from warp_artic.collision.bodies import body
 from warp_artic.collision.collide import collide, contact_points
 from warp_artic.collision.kinds import Solid
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
@@ -84,25 +85,9 @@ def kernel(numbers: Numbers) -> wp.Kernel:
     ):
         i = wp.tid()
         for _k in range(times):
-            collide(
-                hulls,
-                0,
-                places,
-                first,
-                i,
-                kind0,
-                kind1,
-                load_vec3(given, 0, i),
-                load_mat3(given, 3, i),
-                load_vec3(given, 12, i),
-                0,
-                hull0,
-                load_vec3(given, 15, i),
-                load_mat3(given, 18, i),
-                load_vec3(given, 27, i),
-                hull0,
-                hull1,
-            )
+            body0 = body(kind0, 0, hull0, 0, load_mat3(given, 3, i), load_vec3(given, 12, i))
+            body1 = body(kind1, hull0, hull1, 0, load_mat3(given, 18, i), load_vec3(given, 27, i))
+            collide(hulls, places, first, i, load_vec3(given, 0, i), body0, load_vec3(given, 15, i), body1)
 
     return find
 

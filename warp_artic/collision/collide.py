@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from warp_artic.collision.bodies import body
+from warp_artic.collision.bodies import Body
 from warp_artic.collision.boxes import box_box
 from warp_artic.collision.capsules import capsule_box, capsule_capsule
 from warp_artic.collision.convex import convex_convex, smooth_convex
@@ -17,7 +17,7 @@ from warp_artic.collision.planes import (
     plane_sphere,
 )
 from warp_artic.collision.spheres import sphere_box, sphere_capsule, sphere_cone, sphere_cylinder, sphere_sphere
-from warp_artic.math.numbers import Mat3, Vec3
+from warp_artic.math.numbers import Vec3
 from warp_artic.model.arrays import Array
 
 _PLACES = {
@@ -62,84 +62,59 @@ def contact_points(kind0: Solid | int, kind1: Solid | int) -> int:
 
 
 @wp.func
-def collide(
-    hull_points: Array,
-    block: int,
-    places: Array,
-    first: int,
-    worker: int,
-    kind0: int,
-    kind1: int,
-    x0: Vec3,
-    R0: Mat3,
-    size0: Vec3,
-    hull0_first: int,
-    hull0_count: int,
-    x1: Vec3,
-    R1: Mat3,
-    size1: Vec3,
-    hull1_first: int,
-    hull1_count: int,
-):
-    """Write the places of a pair of solids, `contact_points(kind0, kind1)` of them, from `first` on.
+def collide(hull_points: Array, places: Array, first: int, worker: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body):
+    """Write the places of a pair of solids, `contact_points` of them, from `first` on.
 
     Place k is the same feature of the solids while they move little.
 
     Args:
         hull_points: Vertices of hulls in the frames of their shapes [m], three rows each.
-        block: Of the hull points.
         places: What is written: 7 rows a place, `places`.
         first: The first of the places.
         worker: The block of the places.
-        kind0: `Solid` of shape 0, not greater than `kind1`.
-        kind1: `Solid` of shape 1.
-        x0: Origin of the frame of shape 0, in world axes about the origin of both [m].
-        R0: Its axes.
-        size0: Sphere: radius. Capsule, cylinder, cone: radius, half height (of a capsule without its round ends).
-            Box: half extents. Ellipsoid: semi-axes [m].
-        hull0_first: The first vertex of a hull in `hull_points`.
-        hull0_count: The number of its vertices, at least one.
-        x1: Likewise of shape 1.
-        R1: Likewise.
-        size1: Likewise.
-        hull1_first: Likewise.
-        hull1_count: Likewise.
+        x0: Origin of the frame of solid 0, in world axes about the origin of both [m].
+        body0: Solid 0, whose kind is not greater than that of solid 1. Its size is, of a sphere, the radius; of a
+            capsule, cylinder or cone, radius and half height (of a capsule without its round ends); of a box half
+            extents; of an ellipsoid semi-axes [m].
+        x1: Likewise of solid 1.
+        body1: Likewise.
     """
+    kind0 = body0.kind
+    kind1 = body1.kind
     if kind0 == PLANE:
         if kind1 == SPHERE:
-            plane_sphere(places, first, worker, x0, R0, x1, size1.x)
+            plane_sphere(places, first, worker, x0, body0.R, x1, body1.size.x)
         elif kind1 == CAPSULE:
-            plane_capsule(places, first, worker, x0, R0, x1, R1, size1)
+            plane_capsule(places, first, worker, x0, body0.R, x1, body1.R, body1.size)
         elif kind1 == CYLINDER:
-            plane_cylinder(places, first, worker, x0, R0, x1, R1, size1)
+            plane_cylinder(places, first, worker, x0, body0.R, x1, body1.R, body1.size)
         elif kind1 == BOX:
-            plane_box(places, first, worker, x0, R0, x1, R1, size1)
+            plane_box(places, first, worker, x0, body0.R, x1, body1.R, body1.size)
         elif kind1 == CONVEX:
-            plane_convex(places, first, worker, x0, R0, x1, R1, hull_points, hull1_first, hull1_count, block)
+            plane_convex(
+                places, first, worker, x0, body0.R, x1, body1.R, hull_points, body1.first, body1.count, body1.block
+            )
         elif kind1 == CONE:
-            plane_cone(places, first, worker, x0, R0, x1, R1, size1)
+            plane_cone(places, first, worker, x0, body0.R, x1, body1.R, body1.size)
         elif kind1 == ELLIPSOID:
-            plane_ellipsoid(places, first, worker, x0, R0, x1, R1, size1)
+            plane_ellipsoid(places, first, worker, x0, body0.R, x1, body1.R, body1.size)
     elif kind0 == SPHERE and kind1 == SPHERE:
-        sphere_sphere(places, first, worker, x0, size0.x, x1, size1.x)
+        sphere_sphere(places, first, worker, x0, body0.size.x, x1, body1.size.x)
     elif kind0 == SPHERE and kind1 == CAPSULE:
-        sphere_capsule(places, first, worker, x0, size0.x, x1, R1, size1)
+        sphere_capsule(places, first, worker, x0, body0.size.x, x1, body1.R, body1.size)
     elif kind0 == SPHERE and kind1 == CYLINDER:
-        sphere_cylinder(places, first, worker, x0, size0.x, x1, R1, size1)
+        sphere_cylinder(places, first, worker, x0, body0.size.x, x1, body1.R, body1.size)
     elif kind0 == SPHERE and kind1 == BOX:
-        sphere_box(places, first, worker, x0, size0.x, x1, R1, size1)
+        sphere_box(places, first, worker, x0, body0.size.x, x1, body1.R, body1.size)
     elif kind0 == SPHERE and kind1 == CONE:
-        sphere_cone(places, first, worker, x0, size0.x, x1, R1, size1)
+        sphere_cone(places, first, worker, x0, body0.size.x, x1, body1.R, body1.size)
     elif kind0 == CAPSULE and kind1 == CAPSULE:
-        capsule_capsule(places, first, worker, x0, R0, size0, x1, R1, size1)
+        capsule_capsule(places, first, worker, x0, body0.R, body0.size, x1, body1.R, body1.size)
     elif kind0 == CAPSULE and kind1 == BOX:
-        capsule_box(places, first, worker, x0, R0, size0, x1, R1, size1)
+        capsule_box(places, first, worker, x0, body0.R, body0.size, x1, body1.R, body1.size)
     elif kind0 == BOX and kind1 == BOX:
-        box_box(places, first, worker, x0, R0, size0, x1, R1, size1)
+        box_box(places, first, worker, x0, body0.R, body0.size, x1, body1.R, body1.size)
+    elif kind0 == SPHERE or kind1 == ELLIPSOID:
+        smooth_convex(hull_points, places, first, worker, x0, body0, x1, body1)
     else:
-        body0 = body(kind0, hull0_first, hull0_count, block, R0, size0)
-        body1 = body(kind1, hull1_first, hull1_count, block, R1, size1)
-        if kind0 == SPHERE or kind1 == ELLIPSOID:
-            smooth_convex(hull_points, places, first, worker, x0, body0, x1, body1)
-        else:
-            convex_convex(hull_points, places, first, worker, x0, body0, x1, body1)
+        convex_convex(hull_points, places, first, worker, x0, body0, x1, body1)

@@ -9,7 +9,7 @@ once all of them have broken.
 
 import warp as wp
 
-from warp_artic.collision.bodies import add_body
+from warp_artic.collision.bodies import add_body, body
 from warp_artic.collision.box_faces import add_face
 from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
@@ -120,25 +120,23 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
     if model.contact_keepers[pair] > 0:
         reach = where_positive(is_let_go(model, work, pair, worker, reach), reach, neg(real(1.0, reach)))
     if any_positive(reach):
-        collide(
-            model.contact_hull_point,
-            block,
-            work.contact_point,
-            first,
-            worker,
+        body0 = body(
             model.contact_kind0[pair],
-            model.contact_kind1[pair],
-            x_0,
-            shape_axes(model, work, motion0, inner, model.contact_frame0, pair, block, worker),
-            load_vec3(model.contact_size0, 3 * pair, block),
             model.contact_hull0[pair],
             model.contact_hull0_count[pair],
-            x_1 + moved,
-            shape_axes(model, work, motion1, outer, model.contact_frame1, pair, block, worker),
-            load_vec3(model.contact_size1, 3 * pair, block),
+            block,
+            shape_axes(model, work, motion0, inner, model.contact_frame0, pair, block, worker),
+            load_vec3(model.contact_size0, 3 * pair, block),
+        )
+        body1 = body(
+            model.contact_kind1[pair],
             model.contact_hull1[pair],
             model.contact_hull1_count[pair],
+            block,
+            shape_axes(model, work, motion1, outer, model.contact_frame1, pair, block, worker),
+            load_vec3(model.contact_size1, 3 * pair, block),
         )
+        collide(model.contact_hull_point, work.contact_point, first, worker, x_0, body0, x_1 + moved, body1)
         for point in range(first, first + model.contact_points[pair]):
             n = load_vec3(work.contact_point, 7 * point + 3, worker)
             gap = work.contact_point[7 * point + 6, worker] - dot(n, moved)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.collision.bodies import body
 from warp_artic.collision.collide import collide
 from warp_artic.constraints.contact_detection import TILT
 from warp_artic.islands.arrays import island_types
@@ -22,6 +23,18 @@ def candidate_functions(precision: str) -> SimpleNamespace:
         return mat3(vec3(R[0, 0], R[0, 1], R[0, 2]), vec3(R[1, 0], R[1, 1], R[1, 2]), vec3(R[2, 0], R[2, 1], R[2, 2]))
 
     @wp.func
+    def solid(colliders: Colliders, i: int, R: M):
+        size = colliders.size[i]
+        return body(
+            colliders.kind[i],
+            colliders.hull[i],
+            colliders.hull_count[i],
+            0,
+            as_rows(R),
+            vec3(size[0], size[1], size[2]),
+        )
+
+    @wp.func
     def find_candidates(
         colliders: Colliders,
         candidates: wp.array2d(dtype=T),
@@ -34,26 +47,17 @@ def candidate_functions(precision: str) -> SimpleNamespace:
         R_1: M,
     ):
         """Write the contact points of two colliders, about the origin of the frame of the first one."""
-        size0 = colliders.size[i]
-        size1 = colliders.size[j]
+        origin = vec3(T(0.0), T(0.0), T(0.0))
+        x = vec3(T(between[0]), T(between[1]), T(between[2]))
         collide(
             colliders.hull_points,
-            0,
             candidates,
             first,
             pair,
-            colliders.kind[i],
-            colliders.kind[j],
-            vec3(T(0.0), T(0.0), T(0.0)),
-            as_rows(R_0),
-            vec3(size0[0], size0[1], size0[2]),
-            colliders.hull[i],
-            colliders.hull_count[i],
-            vec3(T(between[0]), T(between[1]), T(between[2])),
-            as_rows(R_1),
-            vec3(size1[0], size1[1], size1[2]),
-            colliders.hull[j],
-            colliders.hull_count[j],
+            origin,
+            solid(colliders, i, R_0),
+            x,
+            solid(colliders, j, R_1),
         )
 
     @wp.func
