@@ -56,7 +56,7 @@ RANGES = {
 """What values of a field may be, where any number up to LARGEST will not do."""
 GIVEN = (*CONTROL, *PARAMETERS, *COUNTED)
 """What users write, in which what stopped an environment may be; in others it has its range."""
-BODY_GIVEN = frozenset((*TENDON_CONTROL, "gravity", "node_force"))
+BODY_GIVEN = frozenset((*TENDON_CONTROL, "gravity", "followed_gravity", "node_force"))
 """The same of elastic bodies."""
 BODY_RANGES = {
     **dict.fromkeys(("points", "velocities", "end"), RANGES["joint_position"]),

@@ -51,9 +51,14 @@ def set_values(run: Run, name: str, values, environments) -> None:
         raise SettingsError(f"{name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
     chosen = environment_indices(environments, run.environments)
     kind, size = ROW_COUNTS[name]
-    rows = sum(len(own) for own in run.order[kind])
+    is_of_bodies = name == "gravity" and not run.groups
+    rows = len(run.elastic.bodies) if is_of_bodies else sum(len(own) for own in run.order[kind])
     shape = (len(chosen), rows, size)[: 2 + (size > 1)]
     table = checked(name, values, shape, infinite=name in PARAMETERS).reshape(len(chosen), rows, size)
+    if is_of_bodies:
+        found = run.elastic.gravity.numpy().copy()
+        found[:, :, chosen] = table.transpose(1, 2, 0)
+        run.elastic.gravity.assign(found)
     run.idle.end(run.steps_done)
     open_array(run, name)
     write_rows(run, name, table.transpose(1, 2, 0), on_device(chosen, run.device))

@@ -33,10 +33,15 @@ class ElasticBodies:
         of_body = {body.name: [] for body in scene.elastic_bodies}
         for tendon in scene.mesh_tendons:
             of_body[tendon.body].append(tendon)
+        real = getattr(wp, run.settings.precision)
+        each = np.broadcast_to(np.array(scene.gravity)[:, None], (len(scene.elastic_bodies), 3, run.environments))
+        self.gravity = wp.array(np.ascontiguousarray(each), dtype=real, device=run.device)
+        """Of bodies, in world axes [m/s^2], shape (bodies, 3, environments)."""
         self.bodies = tuple(
-            SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members))
-            for body in scene.elastic_bodies
+            SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members), self.gravity[row])
+            for row, body in enumerate(scene.elastic_bodies)
         )
+        self._members = tuple(members)
         self._coupled = [body for body in self.bodies if body.coupling is not None]
         groups = {id(group): group for body in self._coupled for group in body.coupling.points.groups}
         fields = {key: group.field("link_external_force").scalars for key, group in groups.items()}
@@ -70,6 +75,7 @@ class ElasticBodies:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
         for field, given in self._given.values():
             wp.copy(given, field)
+        self._follow_gravity()
         for body in self.bodies:
             body.begin()
         self._stop_carriers()
@@ -95,6 +101,15 @@ class ElasticBodies:
     def failures(self) -> list[Failure]:
         """Of all bodies."""
         return [failure for body in self.bodies for failure in body.failures()]
+
+    def _follow_gravity(self) -> None:
+        """Have bodies feel what has been written to the gravity of the articulations that have to do with them, or, of
+        those that hang on none, of all; where these differ, bodies go on with theirs."""
+        found = [_gravity_of(member) for member in self._members]
+        for body in self.bodies if found else ():
+            trees = {} if body.coupling is None else {own.member.index for own in body.coupling.points.trees}
+            own = np.array([found[tree] for tree in sorted(trees)] or found)
+            body.follow_gravity(own[0], (own == own[0]).all(axis=(0, 1)))
 
     def _stop_carriers(self) -> None:
         """Stop articulations together with what is attached to them."""
@@ -149,7 +164,7 @@ class ElasticBodies:
         """Names and arrays of everything that a run goes on from, and the axis of environments."""
         for index, body in enumerate(self.bodies):
             for name, array in body.state_arrays().items():
-                yield f"elastic/{index}/{name}", array, int(name in (*TENDON_CONTROL, "gravity"))
+                yield f"elastic/{index}/{name}", array, int(name in (*TENDON_CONTROL, "gravity", "followed_gravity"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +174,14 @@ class _Neighbours:
     bodies: list[SimulatedElasticBody]
     forces: list[tuple[wp.array, wp.array]]
     """External forces on links of the groups of these articulations, and what was given of them."""
+
+
+def _gravity_of(member: Member) -> np.ndarray:
+    """That an articulation feels, shape (3, environments)."""
+    field, count = member.group.parameters["gravity"], member.group.environments
+    if field.is_shared:
+        return np.repeat(field.scalars.numpy()[:3, :1], count, axis=1)
+    return field.scalars.numpy()[:3, member.first_column : member.first_column + count]
 
 
 def _sharing_links(bodies: list[SimulatedElasticBody]) -> list[list[SimulatedElasticBody]]:

@@ -39,7 +39,15 @@ class RunOfBodies:
 class SimulatedElasticBody:
     """One elastic body in all environments; its arrays are on the device, and what is written to them acts."""
 
-    def __init__(self, body: ElasticBody, tendons: tuple[MeshTendon, ...], scene: Scene, run: RunOfBodies, members):
+    def __init__(
+        self,
+        body: ElasticBody,
+        tendons: tuple[MeshTendon, ...],
+        scene: Scene,
+        run: RunOfBodies,
+        members,
+        gravity: wp.array,
+    ):
         environments, device, poses = run.environments, run.device, _link_poses(scene)
         coupled, through = with_link_waypoints(body, tendons, poses)
         mesh, on_body = mesh_with_tendons(coupled, through, environments, run.settings.precision, device)
@@ -65,9 +73,10 @@ class SimulatedElasticBody:
         self.node_force: wp.array = self._own(self._node_force)
         """Forces on nodes beside weights, in the axes of the body [N], shape as `points`."""
         self._described_gravity = scene.gravity
-        gravity = np.repeat(np.array([scene.gravity], float).T, environments, axis=1)
-        self.gravity: wp.array = wp.array(gravity, dtype=mesh.types.real, device=device)
-        """In world axes [m/s^2], shape (3, environments)."""
+        self.gravity: wp.array = gravity
+        """In world axes [m/s^2], shape (3, environments). Where a step finds that `parameters.gravity` has changed, that
+        of articulations at the body, or else of all, takes its place."""
+        self._followed_gravity = wp.clone(gravity)
         self.convergence: Convergence | None = None
         """How the solves of the last step went."""
         self.unconverged = np.zeros(environments, int)
@@ -177,6 +186,7 @@ class SimulatedElasticBody:
         self._carry_controls(old)
         if old._described_gravity == self._described_gravity:
             self.gravity.assign(old.gravity.numpy())
+            self._followed_gravity.assign(old._followed_gravity.numpy())
         if old.body.points.shape != self.body.points.shape:
             return
         here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
@@ -204,6 +214,7 @@ class SimulatedElasticBody:
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
         found = self._motion() | self._controls() | {"gravity": self.gravity, "node_force": self.node_force}
+        found |= {"followed_gravity": self._followed_gravity}
         found |= {"end": self._dynamics.end, "gained": self._dynamics.gained}
         found |= {"failure": self.given.failure, "clock": self.given.clock}
         if self.contact_force is not None:
@@ -222,6 +233,14 @@ class SimulatedElasticBody:
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.run.targets`."""
         return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
+
+    def follow_gravity(self, given: np.ndarray, where: np.ndarray) -> None:
+        """Take up the gravity of articulations, shape (3, environments), in some environments, if it has changed."""
+        seen = self._followed_gravity.numpy()
+        changed = where & (given != seen).any(axis=0)
+        if changed.any():
+            for array in (self.gravity, self._followed_gravity):
+                array.assign(np.where(changed, given, array.numpy()))
 
     def follow_obstacles(self, time: float) -> None:
         """Know where obstacles that move are in the step from a time since the start on [s]."""

@@ -25,6 +25,8 @@ from warp_artic.sim.run.step import report
 def array_of_scene(run: Run, name: str) -> wp.array | SceneArray:
     """The array of a name over all articulations, for a user to keep."""
     kind, size = ROW_COUNTS[name]
+    if not run.groups and name == "gravity":
+        return run.elastic.gravity
     if not run.groups:
         shape = (0, run.environments) if size == 1 else (0, size, run.environments)
         return wp.zeros(shape, dtype=getattr(wp, run.settings.precision), device=run.device)
