@@ -16,7 +16,7 @@ from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
 from warp_artic.sim.arrays.failures import Failure
-from warp_artic.sim.arrays.views import checked, environment_indices
+from warp_artic.sim.arrays.views import Member, checked, environment_indices
 from warp_artic.sim.elastic.given_to_bodies import APART, BY_NODE, GIVEN, WAYPOINTS, GivenToBody, Wrong
 from warp_artic.sim.elastic.link_coupling import LinkCoupling, coordinates, mobile_links
 from warp_artic.sim.elastic.link_waypoints import with_link_waypoints
@@ -74,8 +74,8 @@ class SimulatedElasticBody:
         """Forces on nodes beside weights, in the axes of the body [N], shape as `points`."""
         self._described_gravity = scene.gravity
         self.gravity: wp.array = gravity
-        """In world axes [m/s^2], shape (3, environments). Where a step finds that `parameters.gravity` has changed, that
-        of articulations at the body, or else of all, takes its place."""
+        """In world axes [m/s^2], shape (3, environments). Where a step finds that `parameters.gravity` has changed,
+        that of articulations at the body, or else of all, takes its place."""
         self._followed_gravity = wp.clone(gravity)
         self.convergence: Convergence | None = None
         """How the solves of the last step went."""
