@@ -99,7 +99,7 @@ def test_sentences():
 
 
 def test_waypoints_that_coincide(tmp_path):
-    """Where a tendon has no direction its environment stops, as it was; the others go on, and it can be put back."""
+    """Places of them that are written are gone on from, beside environments that notice nothing, and from a file."""
     body = clamped((4, 1, 1), (0.4, 0.1, 0.1))
     tendon = pulled(body, (0, len(body.points) - 4), law=TensionLaw.TENSION, tension=20.0)
     scene = Scene(articulations=(), elastic_bodies=(body,), mesh_tendons=(tendon,))
@@ -109,19 +109,15 @@ def test_waypoints_that_coincide(tmp_path):
     found.set_state(points=points, environments=[1])
     for simulation in (both, alone):
         simulation.step(3)
-    line = f"{body.name}: environment 1 stopped at step 1: neighbouring waypoints of {tendon.name} must be apart"
-    assert [str(failure) for failure in both.failures()] == [line]
-    length, tension = found.measure_tendons()
-    assert length[0, 1] == 0.0 < length[0, 0] and tension.tolist() == [[20.0, 20.0]]
-    assert (found.points.numpy()[1] == points).all() and found.energy()[1][1] > 1.0
+    assert not both.failures() and np.isfinite(found.points.numpy()).all()
+    assert np.abs(found.points.numpy()[1] - points).max() > 1e-3
     assert (found.points.numpy()[0] == alone.elastic_bodies[0].points.numpy()[0]).all()
     both.save(tmp_path / "run.npz")
     other = simulate(scene, environments=2)
     other.load(tmp_path / "run.npz")
-    assert other.failures() == both.failures()
-    both.reset(environments=[1])
-    both.step()
-    assert not both.failures()
+    for simulation in (both, other):
+        simulation.step(3)
+    assert (found.points.numpy() == other.elastic_bodies[0].points.numpy()).all()
 
 
 def test_motion_that_leaves_the_range_of_numbers():

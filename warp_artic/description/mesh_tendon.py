@@ -51,6 +51,9 @@ class WorldPoint:
 class MeshTendon:
     """l = sum of |x_k - x_(k+1)| over the n - 1 segments between n waypoints; every segment pulls with tau(l - alpha).
 
+    A segment s that collapses keeps a direction, and comes to rest: below c, a thousandth of its length at rest, it
+    counts as (|s|^2 / c + c) / 2.
+
     Source: Tendon Model, section 1.
     """
 

@@ -234,12 +234,6 @@ class ElasticDynamics:
         made in halves, in the second one. None where there are no obstacles."""
         return self.potential.contacts.forces if self.potential.contacts else None
 
-    @property
-    def coincident(self) -> np.ndarray:
-        """After a step: one more than a tendon with neighbouring waypoints that have coincided in it, which have no
-        direction, or 0, shape (environments)."""
-        return self.potential.coincident
-
     def follow_obstacles(self, time: float) -> None:
         """Know where obstacles that move are in the step from a time since the start on [s]."""
         if self.potential.contacts:
@@ -259,7 +253,6 @@ class ElasticDynamics:
 
     def begin(self) -> None:
         """Guess the middle of the step."""
-        self.coincident[:] = 0
         self._begin_from(self.end)
         if self.potential.contacts:
             self.potential.contacts.place(self.points, self.velocities, self.dt, 2.0)

@@ -52,11 +52,7 @@ class Equilibrium:
         return self.potential.forces
 
     def solve(self, points: wp.array) -> Convergence:
-        """Move the free nodes of `points`, shape (environments, N) [m]; held ones stay where they are given.
-
-        Raises:
-            SolveError: Neighbouring waypoints of a tendon coincide.
-        """
+        """Move the free nodes of `points`, shape (environments, N) [m]; held ones stay where they are given."""
         return self._newton.solve(points)
 
 

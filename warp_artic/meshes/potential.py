@@ -251,8 +251,6 @@ class Potential:
         self.damping: Damping | None = None
         self.contacts: NodeContacts | None = None
         """With obstacles that nodes do not enter; they are then held in some directions."""
-        self.coincident = np.zeros(mesh.environments, int)
-        """In a step: one more than a tendon with neighbouring waypoints that coincide, or 0, shape (environments)."""
         self.foreign_points: wp.array | None = None
         """Of the tendons, shape (environments, F); at rest by default."""
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
@@ -303,18 +301,11 @@ class Potential:
 
         The stiffness of elements is projected to the positive semi-definite where `projected` is positive; without it,
         it is that of the last evaluation. That of tendons always is: it differs only where springs push.
-
-        Raises:
-            SolveError: Neighbouring waypoints of a tendon coincide, without inertia; in a step `coincident` tells.
         """
         mesh, values = self.mesh, self.system.values
         if projected is not None:
             mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
-            if self.inertia is None:
-                self.tendons.check(asked)
-            for tendon, environment in self.tendons.coincident(asked):
-                self.coincident[environment] = tendon + 1
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
         if self.inertia is not None:
             inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values.numbers]

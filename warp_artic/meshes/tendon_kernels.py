@@ -35,7 +35,7 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         column_factor: wp.array(dtype=real)
         law: wp.array(dtype=int)
         smoothing: wp.array(dtype=real)
-        smallest: wp.array(dtype=real)
+        core: wp.array(dtype=real)
         stiffness: wp.array2d(dtype=real)
         target_length: wp.array2d(dtype=real)
         given_tension: wp.array2d(dtype=real)
@@ -81,12 +81,14 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
                 else:
                     s += tendons.segment_factor[term] * foreign[env, point - tendons.node_count]
             distance = wp.length(s)
-            length += distance
-            inverse = real(0.0)
-            if distance > tendons.smallest[tendon]:
-                inverse = real(1.0) / distance
-            elif distance <= tendons.smallest[tendon] and coincident < 0:
-                coincident = segment - tendons.segment_start[tendon]
+            core = tendons.core[segment]
+            inverse = real(1.0) / wp.max(distance, core)
+            if distance < core:
+                length += real(0.5) * (distance * distance * inverse + core)
+                if coincident < 0:
+                    coincident = segment - tendons.segment_start[tendon]
+            else:
+                length += distance
             shape.direction[env, segment] = s * inverse
             shape.inverse_length[env, segment] = inverse
         law = tendons.law[tendon]
@@ -172,7 +174,9 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         for term in range(pairs.segments_start[pair], pairs.segments_start[pair + 1]):
             segment = pairs.segment[term]
             u = shape.direction[env, segment]
-            zeta = wp.identity(n=dim, dtype=real) - wp.outer(u, u)
+            zeta = wp.identity(n=dim, dtype=real)
+            if shape.inverse_length[env, segment] < real(1.0) / tendons.core[segment]:
+                zeta -= wp.outer(u, u)
             bend += (pairs.factor[term] * shape.inverse_length[env, segment]) * zeta
         return shape.slope[tendon, env] * outer + wp.max(shape.tension[tendon, env], lowest) * bend
 

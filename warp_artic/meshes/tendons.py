@@ -27,6 +27,8 @@ from warp_artic.meshes.types import HostViews
 
 REALS = {"float32": wp.float32, "float64": wp.float64}
 """The number types, by name of the precision."""
+CORE = 1e-3
+"""Of the length of a segment at rest: what is shorter has a direction that vanishes with it, see `MeshTendon`."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class MeshTendons:
         self.foreign_start = foreign_positions(self.foreign, body, link_poses or {})
         """Where they are at rest in the frame of the body, shape (F, dim) [m]."""
         rest = self.paths.lengths(np.concatenate([np.asarray(body.points, np.float64), self.foreign_start]))
+        self._cores = np.maximum(CORE * rest, np.finfo(precision).tiny)
         self.rest_length = np.add.reduceat(rest, self.paths.segment_start[:-1])
         """Lengths at rest, shape (tendons) [m]."""
         self.real = REALS[precision]
@@ -123,7 +126,7 @@ class MeshTendons:
         self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, asked, self.shape)
 
     def check(self, asked: wp.array | None = None) -> None:
-        """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction.
+        """Raise a SolveError where neighbouring waypoints coincide: their segment is in its core.
 
         `asked` as in `add_forces`. Places that are no numbers do not coincide.
         """
@@ -236,8 +239,7 @@ class MeshTendons:
         model.column_factor = self._array(paths.column_segments.factor, self.real)
         model.law = self._array([CODES[tendon.law] for tendon in self.tendons], int)
         model.smoothing = self._array([tendon.smoothing for tendon in self.tendons], self.real)
-        rounding = np.finfo(self.precision).eps
-        model.smallest = self._array(rounding * self.rest_length, self.real)
+        model.core = self._array(self._cores, self.real)
         model.stiffness, model.target_length = self.stiffness, self.target_length
         model.given_tension = self.tension
         return model

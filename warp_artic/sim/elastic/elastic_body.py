@@ -17,7 +17,7 @@ from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
 from warp_artic.sim.arrays.failures import Failure
 from warp_artic.sim.arrays.views import Member, checked, environment_indices
-from warp_artic.sim.elastic.given_to_bodies import APART, BY_NODE, GIVEN, WAYPOINTS, GivenToBody, Wrong
+from warp_artic.sim.elastic.given_to_bodies import BY_NODE, GIVEN, GivenToBody, Wrong
 from warp_artic.sim.elastic.link_coupling import LinkCoupling, coordinates, mobile_links
 from warp_artic.sim.elastic.link_waypoints import with_link_waypoints
 from warp_artic.solver.settings import SolverSettings
@@ -45,7 +45,7 @@ class SimulatedElasticBody:
         tendons: tuple[MeshTendon, ...],
         scene: Scene,
         run: RunOfBodies,
-        members,
+        members: tuple[Member, ...],
         gravity: wp.array,
     ):
         environments, device, poses = run.environments, run.device, _link_poses(scene)
@@ -226,7 +226,7 @@ class SimulatedElasticBody:
     def failures(self) -> list[Failure]:
         """The environments in which it has stopped."""
         return [
-            Failure(one.environment, self.path, self._owner(one), one.step, one.array, _allowed(one.array))
+            Failure(one.environment, self.path, self._owner(one), one.step, one.array, GIVEN[one.array].words)
             for one in self.given.wrong()
         ]
 
@@ -276,7 +276,7 @@ class SimulatedElasticBody:
         self.unconverged += ~self.convergence.converged & ~self.given.stopped
         if self.coupling is not None and halved.any():
             self.coupling.points.take(halved)
-        self.given.finish(self._dynamics.coincident)
+        self.given.finish()
 
     def _own(self, array: wp.array) -> wp.array:
         """Without the nodes that are waypoints on links."""
@@ -294,7 +294,7 @@ class SimulatedElasticBody:
 
     def _owner(self, wrong: Wrong) -> str:
         """What has a value that is not allowed."""
-        if wrong.array in (*TENDON_CONTROL, WAYPOINTS):
+        if wrong.array in TENDON_CONTROL:
             return self.tendon_names[wrong.row]
         return f"node {wrong.row}" if wrong.array in BY_NODE else self.path
 
@@ -310,10 +310,6 @@ class SimulatedElasticBody:
         if self._tendons is None:
             raise SettingsError(f"{self.path}: has no tendons")
         return self._tendons
-
-
-def _allowed(array: str) -> str:
-    return APART if array == WAYPOINTS else GIVEN[array].words
 
 
 def _link_poses(scene: Scene) -> dict:

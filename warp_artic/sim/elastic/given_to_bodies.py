@@ -1,9 +1,8 @@
 """What users write to elastic bodies on the device: an environment stops in which it is not allowed.
 
-It is looked for before each step, in controls of tendons, gravity, forces on nodes, and the motion itself; after it, in
-tendons whose neighbouring waypoints have coincided. An environment that has stopped stays as it is, and solves of
-others take no notice: while they are made it has other numbers in place of what was written, and its motion is put back
-afterwards.
+It is looked for before each step, in controls of tendons, gravity, forces on nodes, and the motion itself. An
+environment that has stopped stays as it is, and solves of others take no notice: while they are made it has other
+numbers in place of what was written, and its motion is put back afterwards.
 """
 
 from __future__ import annotations
@@ -28,10 +27,6 @@ GIVEN = {
     "velocities": IN_RANGE,
 }
 """Arrays of a body, and what they may hold; a failure counts their rows in this order."""
-WAYPOINTS = "neighbouring waypoints"
-"""What of tendons is wrong where neighbouring ones coincide; a failure counts tendons after the rows of arrays."""
-APART = "apart"
-"""What they must be."""
 BY_NODE = ("node_force", "points", "velocities")
 """Those of shape (environments, N) of vectors; others are of shape (rows, environments)."""
 MOTION = ("points", "velocities")
@@ -66,15 +61,10 @@ class GivenToBody:
         self.clock = wp.zeros(environments, dtype=wp.float64, device="cpu")
         """Steps since the start, shape (environments)."""
         self._failure, self._clock = self.failure.numpy(), self.clock.numpy()
-        self._rows_before = sum(map(self._rows, self._arrays))
-        self._tendons = len(self._start.get("tension", ()))
+        self.count = sum(map(self._rows, self._arrays))
+        """Largest number of a failure."""
         self._kept: dict[str, np.ndarray] = {}
         self._before: dict[str, np.ndarray] = {}
-
-    @property
-    def count(self) -> int:
-        """Largest number of a failure."""
-        return self._rows_before + self._tendons
 
     @property
     def stopped(self) -> np.ndarray:
@@ -100,17 +90,10 @@ class GivenToBody:
                 self._arrays[name].assign(_replaced(name, self._now(name), values, stopped))
             self._kept = {}
 
-    def finish(self, coincident: np.ndarray) -> None:
-        """Count a step that has been made, and stop environments whose motion leaves its range, as they were.
-
-        `coincident`: one more than a tendon whose neighbouring waypoints have coincided in it, or 0, by environment.
-        """
+    def finish(self) -> None:
+        """Count a step that has been made, and stop environments whose motion leaves its range, as they were."""
         found = {name: self._now(name) for name in MOTION}
-        is_out = self._look(found)
-        for environment in np.flatnonzero((coincident > 0) & ~self.stopped):
-            self._failure[environment] = self._rows_before + coincident[environment], self._clock[environment] + 1
-            is_out = True
-        if is_out:
+        if self._look(found):
             stopped = self.stopped
             for name, values in found.items():
                 self._arrays[name].assign(_replaced(name, values, self._before[name], stopped))
@@ -130,8 +113,8 @@ class GivenToBody:
         found = []
         for environment in np.flatnonzero(self.stopped):
             number, step = self._failure[environment]
-            row, names = int(number) - 1, [*self._arrays, WAYPOINTS]
-            while names[0] != WAYPOINTS and row >= self._rows(names[0]):
+            row, names = int(number) - 1, list(self._arrays)
+            while row >= self._rows(names[0]):
                 row -= self._rows(names.pop(0))
             found.append(Wrong(int(environment), names[0], row, int(step)))
         return found
