@@ -487,3 +487,18 @@ def test_inertias_out_of_range_are_named_with_what_links_carry():
     scene = Scene(articulations=(tree,), elastic_bodies=(on_block(tree, density=1e30),))
     with pytest.raises(SettingsError, match='^/World/block: the inertia .* kg.* precision "float64" can$'):
         simulate(scene, precision="float32")
+
+
+def test_time_is_that_of_all_environments(caplog):
+    """Where something follows it, that is said, once, of environments that are reset alone."""
+    body = bar((1, 1, 1), (0.1, 0.1, 0.1))
+    rising = (None, None, Track(times=(0.0, 1.0), values=(-9.81, 0.0)))
+    for tracks, count in ((None, 0), (rising, 1)):
+        scene = Scene(articulations=(), elastic_bodies=(body,), gravity=DOWN, gravity_tracks=tracks)
+        simulation = simulate(scene, environments=2)
+        simulation.step(2)
+        for _ in range(2):
+            simulation.reset(environments=[1])
+        assert ["time is that of all copies" in line.message for line in caplog.records] == [True] * count
+        simulation.reset()
+        assert simulation.time == 0.0

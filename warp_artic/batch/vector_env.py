@@ -21,6 +21,7 @@ from warp_artic.batch.plan import Plan, Vary, name_of
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import CONTROL, MOTION, SceneArray
 from warp_artic.sim.change.numbers import SceneNumbers
+from warp_artic.sim.change.start import ONE_TIME
 from warp_artic.sim.launch.device import array_of, start_quietly
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -35,8 +36,6 @@ except ImportError:
 
 KINDS = ("numpy", "torch", "jax")
 LOG = logging.getLogger("warp_artic")
-ONE_TIME = "time samples are followed, and time is that of all copies: it begins anew where all are reset at once"
-"""What is said of a stage in which something beside the actions follows time."""
 
 
 class Arrays:
@@ -142,7 +141,7 @@ class VectorEnv(GymnasiumVectorEnv):
         self._rows = self._chosen_rows()
         for name in self.simulation.joint_names if task.joints is None else task.joints:
             self.simulation.target_tracks.pop((task.action, name), None)
-        if self.simulation.run.follows_time:
+        if self.simulation.run.has_time_samples:
             LOG.warning("%s: %s", stage, ONE_TIME)
         self._start = self.simulation.snapshot()
         self.arrays = Arrays(self.simulation, arrays)

@@ -72,7 +72,11 @@ class ChangesOfRun:
         set_mass_properties(self.run, {"center_of_mass": center_of_mass, "inertia": inertia}, environments)
 
     def reset(self, environments=None) -> None:
-        """Reset environments (all by default) to the authored start state."""
+        """Reset environments (all by default) to the authored start state.
+
+        Time begins anew where all are, by default. Those that are reset alone have the time of the others: what follows
+        time samples, as targets and kinematic bodies do, goes on, which is logged as a warning.
+        """
         reset(self.run, environments)
 
     def asleep(self) -> np.ndarray:

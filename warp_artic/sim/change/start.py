@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import warp as wp
 
@@ -14,6 +16,10 @@ from warp_artic.sim.change.sleep import start_asleep
 from warp_artic.sim.run.layout import laid_out
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import follow_links, go_to
+
+LOG = logging.getLogger("warp_artic")
+ONE_TIME = "time samples are followed, and time is that of all copies: it begins anew where all are reset at once"
+"""What is said where something beside the actions follows time, and chosen environments are reset."""
 
 
 def reset(run: Run, environments=None) -> None:
@@ -29,6 +35,9 @@ def reset(run: Run, environments=None) -> None:
     forget_given_contacts(run, on_device(chosen, run.device))
     if environments is None:
         go_to(run, 0)
+    elif run.has_time_samples and run.steps_done and not run.has_told_of_time:
+        run.has_told_of_time = True
+        LOG.warning("reset: %s", ONE_TIME)
     run.set_anew()
     start_asleep(run, chosen)
     follow_links(run)

@@ -86,6 +86,8 @@ class Run:
     """Fields of the state that steps remember of the motion, without what they count, and what has broken."""
 
     steps_done: int = 0
+    has_told_of_time: bool = False
+    """Whether it was said that those that are reset alone have the time of the others."""
     is_reported: bool = False
     """Whether link poses, link velocities and energies are of the state."""
     has_step_outputs: bool = False
@@ -142,6 +144,12 @@ class Run:
     def follows_time(self) -> bool:
         """Whether steps are made one at a time, because something follows time."""
         return self.has_motion or bool(self.tracks)
+
+    @property
+    def has_time_samples(self) -> bool:
+        """Whether something follows the time that all environments have."""
+        obstacles = (one for body in self.scene.elastic_bodies for one in body.obstacles)
+        return bool(self.tracks or self.bases or self.hand_overs) or any(one.motion is not None for one in obstacles)
 
     def set_anew(self) -> None:
         """Nothing that was reported is of the state any more."""
