@@ -7,6 +7,7 @@ import pytest
 from pxr import Tf, Usd, UsdGeom
 
 from tests.usd.authoring import body, joint, open_text, pendulum, warnings_of
+from tests.usd.meshes import block, sheet, world
 from warp_artic.cli.main import main
 from warp_artic.description.diagnostic import Severity
 from warp_artic.errors import StageError
@@ -164,3 +165,16 @@ def test_what_usd_raises_in_the_midst_of_a_stage(monkeypatch):
     monkeypatch.setattr(read_stage_module, "traverse", fail)
     with pytest.raises(StageError, match="cannot be read as a USD stage: .*the file is damaged"):
         check_stage(stage)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("double warpArtic:elastic:thickness", "2"), ("uniform token warpArtic:elastic:planeState", '"stress"')],
+)
+def test_what_tetrahedra_have_no_use_for(name, value):
+    """Thickness and plane state are of triangles: on a TetMesh they are said to be without effect."""
+    content = f"{name} = {value}"
+    solid, flat = (check_stage(world(make(content))) for make in (block, sheet))
+    path = f"/World/block.{name.split()[-1]}"
+    assert [item.path for item in solid if item.rule == "attribute-not-used"] == [path]
+    assert not [item for item in flat if item.rule == "attribute-not-used"]

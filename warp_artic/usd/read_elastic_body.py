@@ -56,8 +56,8 @@ def read_elastic_body(
     shape = None if placement is None else _read_shape(prim, is_solid, placement, attributes)
     material = _read_material(prim, inventory, attributes)
     pinned = attributes.whole_numbers(prim, f"{OWN}:pinnedNodes")
-    plane_state = PlaneState(attributes.token(prim, f"{OWN}:planeState", STATES[0], STATES))
-    readings = resolve_all(attributes, prim, ELASTIC_FIELDS)
+    plane_state = PlaneState(STATES[0] if is_solid else attributes.token(prim, f"{OWN}:planeState", STATES[0], STATES))
+    readings = {} if is_solid else resolve_all(attributes, prim, ELASTIC_FIELDS)
     attributes.report.readings.setdefault(name, []).extend(readings.values())
     starts = None if shape is None else shape.points if shape.start_points is None else shape.start_points
     attachments = _read_attachments(prim, placement, starts, inventory, attributes, placements)
