@@ -1,5 +1,8 @@
 """Energy, forces and stiffness of elastic meshes."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import warp as wp
@@ -246,3 +249,11 @@ def test_plane_stress_without_a_bound_is_refused():
         assert (energies[1] > energies[0]) == allowed
         broken = [finding.rule for finding in body_findings(body) if finding.severity is Severity.ERROR]
         assert broken == [] if allowed else broken == ["elastic-material"]
+
+
+@pytest.mark.parametrize("name", ("element_moduli", "element_densities"))
+@pytest.mark.parametrize("values", ((1.0,), (1.0, 0.0), (1.0, math.nan)))
+def test_numbers_of_elements_are_checked(name, values):
+    """There is one for each element, positive and finite."""
+    (found,) = body_findings(replace(bar((1, 1), (1.0, 1.0)), pinned=(0,), **{name: np.array(values)}))
+    assert "of elements must be 2 positive and finite numbers, one for each" in found.message

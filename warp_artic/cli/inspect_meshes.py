@@ -35,9 +35,6 @@ def mesh_totals(meshes: Meshes) -> dict[str, int]:
 def elastic_body(body: ElasticBody, readings: Mapping) -> dict:
     """An elastic body, with the numbers of its nodes and elements for the arrays."""
     material = asdict(body.material)
-    size = float(measures(body.points, valid(body.points, body.elements)).sum()) * (
-        body.thickness if body.dim == 2 else 1.0
-    )
     numbers = {name: material[name] for name in MATERIAL_NUMBERS}
     if body.dim == 2:
         numbers |= {"thickness": body.thickness}
@@ -48,7 +45,7 @@ def elastic_body(body: ElasticBody, readings: Mapping) -> dict:
             "nodes": len(body.points),
             "elements": len(body.elements),
             "extent": np.ptp(body.points, axis=0).tolist(),
-            "mass": size * body.material.density,
+            "mass": _mass(body),
             "law": body.material.law.value,
             "plane_state": body.plane_state.value if body.dim == 2 else None,
             "position": body.pose.position,
@@ -61,6 +58,13 @@ def elastic_body(body: ElasticBody, readings: Mapping) -> dict:
             **sourced(numbers, readings.get(body.name, ())),
         }
     )
+
+
+def _mass(body: ElasticBody) -> float:
+    """[kg]"""
+    is_valid = valid(body.points, body.elements)
+    found = measures(body.points, body.elements[is_valid]) * body.densities[is_valid]
+    return float(found.sum()) * (body.thickness if body.dim == 2 else 1.0)
 
 
 def mesh_tendon(tendon: MeshTendon, readings: Mapping) -> dict:

@@ -72,6 +72,10 @@ class ElasticBody:
     elements: np.ndarray
     """Nodes of each element, shape (M, dim + 1); areas and volumes at rest are positive."""
     material: ElasticMaterial
+    element_moduli: np.ndarray | None = None
+    """Young's modulus of each element [Pa], shape (M); None: that of the material."""
+    element_densities: np.ndarray | None = None
+    """Density of each element [kg/m^3], shape (M); None: that of the material."""
     pose: Pose = Pose()
     """The frame of the body in the world; it does not move."""
     plane_state: PlaneState = PlaneState.STRAIN
@@ -92,3 +96,17 @@ class ElasticBody:
     def dim(self) -> int:
         """2 or 3."""
         return self.points.shape[1]
+
+    @property
+    def moduli(self) -> np.ndarray:
+        """Young's modulus of each element [Pa], shape (M)."""
+        return _of_elements(self, self.element_moduli, self.material.young_modulus)
+
+    @property
+    def densities(self) -> np.ndarray:
+        """Density of each element [kg/m^3], shape (M)."""
+        return _of_elements(self, self.element_densities, self.material.density)
+
+
+def _of_elements(body: ElasticBody, values: np.ndarray | None, value: float) -> np.ndarray:
+    return np.full(len(body.elements), value) if values is None else np.asarray(values, float)

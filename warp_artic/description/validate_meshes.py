@@ -84,8 +84,8 @@ def measures(points: np.ndarray, elements: np.ndarray) -> np.ndarray:
 
 
 def valid(points: np.ndarray, elements: np.ndarray) -> np.ndarray:
-    """The elements of which all nodes exist."""
-    return elements[((elements >= 0) & (elements < len(points))).all(axis=1)]
+    """Of which elements all nodes exist, shape (M)."""
+    return ((elements >= 0) & (elements < len(points))).all(axis=1)
 
 
 def parts_of(count: int, elements: np.ndarray) -> np.ndarray:
@@ -99,6 +99,10 @@ def parts_of(count: int, elements: np.ndarray) -> np.ndarray:
         if np.array_equal(joined, part):
             return part
         part = joined
+
+
+def _all_positive(values: np.ndarray) -> bool:
+    return bool(((np.asarray(values, float) > 0.0) & np.isfinite(values)).all())
 
 
 def _material(path: str, material: ElasticMaterial) -> Iterator[Diagnostic]:
@@ -156,6 +160,10 @@ def _shapes(body: ElasticBody) -> Iterator[Diagnostic]:
     if not len(elements):
         yield _error("elastic-element", body.name, "has no element, must have at least one")
         return
+    for name, values in (("Young's moduli", body.element_moduli), ("densities", body.element_densities)):
+        if values is not None and (np.shape(values) != (len(elements),) or not _all_positive(values)):
+            text = f"{name} of elements must be {len(elements)} positive and finite numbers, one for each"
+            yield _error("elastic-material", body.name, text)
     dangling = (elements < 0) | (elements >= len(points))
     if dangling.any():
         element, corner = np.argwhere(dangling)[0]

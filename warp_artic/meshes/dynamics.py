@@ -170,7 +170,7 @@ class ElasticDynamics:
         )
         """To be told before each step what those know who carry."""
         # A preconditioner that sees the whole body pays where a wave runs far within half a step.
-        wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
+        wave = 0.5 * dt * np.sqrt((body.moduli / body.densities).max(initial=0.0))
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
         self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent), carried=self.carried)
         if body.obstacles:

@@ -215,6 +215,8 @@ class ElasticMesh:
 
         nodes, corners = np.asarray(body.elements, int)[filled], types.dim + 1
         gradients, volume = shape_gradients(body)
+        # All that elements do grows with their Young's modulus, damping too.
+        volume = volume * (body.moduli / body.material.young_modulus)
         elements.rest = packed(np.asarray(body.points, float)[nodes], access.vec, corners)
         elements.gradients = packed(gradients[filled], access.mat)
         elements.volume = packed(np.where(is_there, volume[filled], 0.0), access.real)
@@ -242,6 +244,7 @@ def node_stiffness(body: ElasticBody) -> np.ndarray:
     gradients, volume = shape_gradients(body)
     gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
     mu, lambda_ = lame(body.material, body.dim, body.plane_state)
+    volume = volume * (body.moduli / body.material.young_modulus)
     of_corner = (2.0 * mu + lambda_) * volume[:, None] * np.square(gradients).sum(axis=2)
     return np.bincount(np.asarray(body.elements, int).ravel(), of_corner.ravel(), len(body.points))
 
@@ -253,7 +256,7 @@ def node_masses(body: ElasticBody) -> np.ndarray:
     over nodes, and a sudden load does not move its neighbours backwards.
     """
     elements = np.asarray(body.elements, int)
-    mass = shape_gradients(body)[1] * body.material.density
+    mass = shape_gradients(body)[1] * body.densities
     return np.bincount(elements.ravel(), np.repeat(mass / elements.shape[1], elements.shape[1]), len(body.points))
 
 

@@ -25,6 +25,9 @@ POISSON = 0.3
 LAWS = tuple(law.value for law in ElasticLaw)
 STATES = tuple(state.value for state in PlaneState)
 ORIENTATIONS = ("rightHanded", "leftHanded")
+ELEMENTS = ("face", "point", "edge", "segment", "tetrahedron")
+SHARED = ("law", "poisson_ratio", "mass_damping", "stiffness_damping")
+"""What all elements of a body have in common of their materials."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,14 @@ def read_elastic_body(
         attributes.report.error("elastic-mesh", name, text)
     placement = placements.of(prim)
     shape = None if placement is None else _read_shape(prim, is_solid, placement, attributes)
-    material = _read_material(prim, inventory, attributes)
+    materials = _read_materials(prim, None if shape is None else len(shape.elements), inventory, attributes)
     pinned = attributes.whole_numbers(prim, f"{OWN}:pinnedNodes")
     plane_state = PlaneState(STATES[0] if is_solid else attributes.token(prim, f"{OWN}:planeState", STATES[0], STATES))
     readings = {} if is_solid else resolve_all(attributes, prim, ELASTIC_FIELDS)
     attributes.report.readings.setdefault(name, []).extend(readings.values())
     starts = None if shape is None else shape.points if shape.start_points is None else shape.start_points
     attachments = _read_attachments(prim, placement, starts, inventory, attributes, placements)
-    if None in (shape, material, pinned, attachments):
+    if None in (shape, materials, pinned, attachments):
         return None
     frame, shape = _turned(name, placement, shape, is_solid, prim, attributes)
     if shape is None:
@@ -70,7 +73,9 @@ def read_elastic_body(
         name=name,
         points=shape.points,
         elements=shape.elements,
-        material=material,
+        material=materials[0],
+        element_moduli=materials[1],
+        element_densities=materials[2],
         pose=frame,
         plane_state=plane_state,
         start_points=shape.start_points,
@@ -161,7 +166,7 @@ def _turned(
             attributes.report.error("elastic-plane", name, text)
             return placement.pose, None
     points = plane.inside(shape.points)[:, :2]
-    areas = measures(points, valid(points, shape.elements))
+    areas = measures(points, shape.elements[valid(points, shape.elements)])
     total, size = areas.sum(), np.abs(areas).sum()
     side = total if abs(total) > 1e-9 * size else areas[0] if len(areas) else 1.0
     return placement.pose @ plane.frame, _Shape(
@@ -172,25 +177,81 @@ def _turned(
     )
 
 
-def _read_material(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> ElasticMaterial | None:
-    """The material that is bound to a mesh; None, and an error, where there is none or it has no Young's modulus."""
+def _read_materials(
+    prim: Usd.Prim, elements: int | None, inventory: Inventory, attributes: Attributes
+) -> tuple[ElasticMaterial, np.ndarray | None, np.ndarray | None] | None:
+    """The material of a mesh, and Young's moduli and densities of its elements, where subsets have others.
+
+    `elements`: How many there are; None where that is not known.
+
+    None, and an error, where there is no material, or it has no Young's modulus.
+    """
     try:
         bound, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
     except Exception:  # what pxr raises on an attribute of this name
         text = "its material:binding cannot be read; it must be a relationship to a Material"
         attributes.report.error("elastic-material", prim.GetPath(), text)
         return None
-    if not bound:
-        text = f"has no material: bind one with {tokens.ARTIC_ELASTIC_MATERIAL} (material:binding:physics)"
-        attributes.report.error("elastic-material", prim.GetPath(), text)
-        return None
-    material = bound.GetPrim()
+    subsets = []
     for subset in UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets():
         other, _ = UsdShade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial("physics")
-        is_elastic = other and inventory.has_schema(other.GetPrim(), tokens.ARTIC_ELASTIC_MATERIAL)
-        if is_elastic and other.GetPrim() != material:
-            text = f"its material {other.GetPath()} does not count: a body has one, and {material.GetPath()} is taken"
+        if other and inventory.has_schema(other.GetPrim(), tokens.ARTIC_ELASTIC_MATERIAL):
+            subsets.append((subset.GetPrim(), other.GetPrim()))
+    if not bound:
+        more = "; those of subsets are for parts of it" if subsets else ""
+        text = f"has no material: bind one with {tokens.ARTIC_ELASTIC_MATERIAL} (material:binding:physics){more}"
+        attributes.report.error("elastic-material", prim.GetPath(), text)
+        return None
+    material = _read_material(prim, bound.GetPrim(), attributes)
+    if material is None:
+        return None
+    if elements is None or all(other == bound.GetPrim() for _, other in subsets):
+        return material, None, None
+    moduli, densities = np.full(elements, material.young_modulus), np.full(elements, material.density)
+    taken = np.zeros(elements, bool)
+    for subset, own in subsets:
+        other = _read_material(subset, own, attributes)
+        indices = _read_indices(subset, prim.GetTypeName(), elements, attributes)
+        if other is None or indices is None:
+            return None
+        if taken[indices].any():
+            element = indices[taken[indices]][0]
+            text = f"has element {element}, which is in another subset too; each must be in one"
+            attributes.report.error("elastic-element", f"{subset.GetPath()}.indices", text)
+            return None
+        taken[indices] = True
+        differ = [name for name in SHARED if getattr(other, name) != getattr(material, name)]
+        if differ:
+            text = (
+                f"its material {own.GetPath()} has another {differ[0].replace('_', ' ')} than {bound.GetPath()}, of "
+                "which a body has one; its Young's modulus and density count"
+            )
             attributes.report.warn("elastic-subset", subset.GetPath(), text)
+        moduli[indices], densities[indices] = other.young_modulus, other.density
+    return material, moduli, densities
+
+
+def _read_indices(subset: Usd.Prim, kind: str, elements: int, attributes: Attributes) -> np.ndarray | None:
+    """The elements of a subset of a mesh of some type; None, and an error, where it is one of something else."""
+    wanted = "tetrahedron" if kind == "TetMesh" else "face"
+    found = attributes.token(subset, "elementType", "face", ELEMENTS)
+    if found != wanted:
+        text = f"is {found}, must be {wanted} on a {kind}"
+        attributes.report.error("elastic-element", f"{subset.GetPath()}.elementType", text)
+        return None
+    indices = attributes.whole_numbers(subset, "indices")
+    if indices is None:
+        return None
+    wrong = [index for index in indices if not 0 <= index < elements]
+    if wrong:
+        text = f"has element {wrong[0]}; elements are 0 to {elements - 1}"
+        attributes.report.error("elastic-element", f"{subset.GetPath()}.indices", text)
+        return None
+    return np.unique(np.array(indices, int))
+
+
+def _read_material(prim: Usd.Prim, material: Usd.Prim, attributes: Attributes) -> ElasticMaterial | None:
+    """A material of a mesh or of a subset; None, and an error, where it has no Young's modulus."""
     readings = resolve_all(attributes, material, MATERIAL_FIELDS)
     attributes.report.readings.setdefault(str(prim.GetPath()), []).extend(readings.values())
     law = ElasticLaw(attributes.token(material, f"{MATERIAL}:law", LAWS[0], LAWS))

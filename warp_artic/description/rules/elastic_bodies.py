@@ -22,9 +22,9 @@ OF_ELASTIC_BODIES = (
     Rule(
         "elastic-subset",
         WARNING,
-        "A physics material is bound to a subset of the faces or tetrahedra of an elastic body.",
-        "One material for all of a body.",
-        "Split the mesh where materials differ, or remove the binding.",
+        "The material of a subset of the elements of an elastic body has another law, Poisson's ratio or damping.",
+        "One law, Poisson's ratio and damping for all of a body; Young's modulus and density may differ.",
+        "Author the same law, Poisson's ratio and damping, or split the mesh where they differ.",
     ),
     Rule(
         "elastic-thickness",
