@@ -42,6 +42,8 @@ class ElasticBodies:
             for row, body in enumerate(scene.elastic_bodies)
         )
         self._members = tuple(members)
+        self._seen: list[np.ndarray] = []
+        """Gravity of groups at the last look."""
         self._coupled = [body for body in self.bodies if body.coupling is not None]
         groups = {id(group): group for body in self._coupled for group in body.coupling.points.groups}
         fields = {key: group.field("link_external_force").scalars for key, group in groups.items()}
@@ -105,6 +107,11 @@ class ElasticBodies:
     def _follow_gravity(self) -> None:
         """Have bodies feel what has been written to the gravity of the articulations that have to do with them, or, of
         those that hang on none, of all; where these differ, bodies go on with theirs."""
+        groups = {id(member.group): member.group for member in self._members if self.bodies}
+        now = [group.parameters["gravity"].scalars.numpy() for group in groups.values()]
+        if len(now) == len(self._seen) and all(map(np.array_equal, now, self._seen)):
+            return
+        self._seen = [values.copy() for values in now]
         found = [_gravity_of(member) for member in self._members]
         for body in self.bodies if found else ():
             trees = {} if body.coupling is None else {own.member.index for own in body.coupling.points.trees}
@@ -153,6 +160,7 @@ class ElasticBodies:
 
     def put(self, values: dict[str, np.ndarray], environments: np.ndarray | None = None) -> None:
         """Write what was taken to some environments; those out of range are left out."""
+        self._seen = []
         for name, array, axis in self._state():
             table = np.moveaxis(array.numpy().copy(), axis, 0)
             chosen = np.arange(len(table)) if environments is None else environments
