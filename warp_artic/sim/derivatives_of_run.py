@@ -29,7 +29,8 @@ class DerivativesOfRun:
 
         Steps are made on dual numbers, whose values are those of scalar steps in every bit: derivatives are those of
         the steps as they are computed, of the branch that is taken. At the switch of a limit or of dry friction that
-        is one of the two one-sided derivatives. What steps remember of accelerations does not change with the start.
+        is one of the two one-sided derivatives. A direction of what follows time samples moves all of their values
+        alike. What steps remember of accelerations does not change with the start.
         Kernels for that are compiled when derivatives are asked for first.
 
         Args:
