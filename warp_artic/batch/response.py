@@ -80,8 +80,8 @@ class Reader:
             if not self.is_alike(scene):
                 names = ", ".join(f"{place} = {value:g}" for place, value in list(authored.items())[:3])
                 raise SettingsError(
-                    f"{names}: changes which joints, limits, tendons or settings there are, or what follows time "
-                    "samples; runs may differ in numbers only, or in variants"
+                    f"{names}: changes an elastic body, which joints, limits, tendons or settings there are, or what "
+                    "follows time samples; runs may differ in numbers only, or in variants"
                 )
             found = self.scene_numbers.of(scene)
         for column, value in zip(columns, values):
