@@ -23,6 +23,7 @@ from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon,
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
+from warp_artic.errors import UnknownNameError
 from warp_artic.meshes.elastic import ElasticMesh, node_masses
 from warp_artic.sim.arrays.views import CONTROL, OUTPUTS, STATE
 from warp_artic.sim.elastic.node_masses import with_node_masses
@@ -502,3 +503,26 @@ def test_time_is_that_of_all_environments(caplog):
         assert ["time is that of all copies" in line.message for line in caplog.records] == [True] * count
         simulation.reset()
         assert simulation.time == 0.0
+
+
+def test_arrays_are_written_by_their_names():
+    """Values go into the memory that steps read; what there is not, or has another shape, is refused by name."""
+    body = clamped((2, 1, 1), (0.2, 0.1, 0.1))
+    tendon = pulled(body, (0, 8), law=TensionLaw.CABLE, stiffness=50.0)
+    simulation = simulate(Scene(articulations=(), elastic_bodies=(body,), mesh_tendons=(tendon,)), environments=2)
+    own = simulation.elastic_bodies[0]
+    before = own.node_force
+    own.node_force = np.array([1.0, 2.0, 3.0])
+    own.gravity = np.array([[0.0], [0.0], [-5.0]])
+    own.stiffness = 70.0
+    own.velocities = own.velocities
+    assert own.node_force is before and (own.node_force.numpy() == [1.0, 2.0, 3.0]).all()
+    assert own.gravity.numpy().tolist() == [[0.0, 0.0], [0.0, 0.0], [-5.0, -5.0]]
+    assert own.stiffness.numpy().tolist() == [[70.0, 70.0]]
+    assert (simulation.parameters.gravity.numpy()[0, 2] == -5.0).all()
+    with pytest.raises(UnknownNameError, match="target_lenght: .* did you mean target_length"):
+        own.target_lenght = 1.0
+    with pytest.raises(SettingsError, match=r"gravity: shape \(2, 2\) is not \(3, 2\)"):
+        own.gravity = np.zeros((2, 2))
+    with pytest.raises(SettingsError, match="node_force: the value at .* is nan"):
+        own.node_force = np.nan

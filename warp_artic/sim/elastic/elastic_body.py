@@ -11,7 +11,7 @@ import warp as wp
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.scene import Scene
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, UnknownNameError, did_you_mean
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
@@ -81,14 +81,26 @@ class SimulatedElasticBody:
         """How the solves of the last step went."""
         self.unconverged = np.zeros(environments, int)
         """Steps so far whose forces were not balanced in the end, shape (environments)."""
-        given = {"gravity": self.gravity, "node_force": self.node_force}
-        self.given = GivenToBody(self._controls() | given | self._motion(), environments)
-        """What users write, and where it has stopped the body."""
         self._measured: dict[str, np.ndarray] = {}
         self.coupling: LinkCoupling | None = None
         """With links, if it has to do with any."""
         if coupled.attachments:
             self.coupling = LinkCoupling(self._dynamics, scene, members, run.settings)
+        given = {"gravity": self.gravity, "node_force": self.node_force}
+        self.given = GivenToBody(self._controls() | given | self._motion(), environments)
+        """What users write, and where it has stopped the body."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Write values into an array, of its shape, or what NumPy broadcasts to it; refuse what no step would see."""
+        is_made = "given" in self.__dict__
+        if is_made and name in GIVEN:
+            array = getattr(self, name)
+            values = value.numpy() if isinstance(value, wp.array) else value
+            array.assign(np.ascontiguousarray(checked(name, values, array.numpy().shape)))
+        elif is_made and name not in self.__dict__ and not name.startswith("_"):
+            raise UnknownNameError(f"{name}: is nothing of an elastic body that is written{did_you_mean(name, GIVEN)}")
+        else:
+            super().__setattr__(name, value)
 
     @property
     def node_mass(self) -> np.ndarray:
