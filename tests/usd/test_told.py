@@ -7,7 +7,7 @@ import pytest
 from pxr import Tf, Usd, UsdGeom
 
 from tests.usd.authoring import body, joint, open_text, pendulum, warnings_of
-from tests.usd.meshes import block, sheet, world
+from tests.usd.meshes import block, sheet, tendon, world
 from warp_artic.cli.main import main
 from warp_artic.description.diagnostic import Severity
 from warp_artic.errors import StageError
@@ -178,3 +178,19 @@ def test_what_tetrahedra_have_no_use_for(name, value):
     path = f"/World/block.{name.split()[-1]}"
     assert [item.path for item in solid if item.rule == "attribute-not-used"] == [path]
     assert not [item for item in flat if item.rule == "attribute-not-used"]
+
+
+@pytest.mark.parametrize(
+    "content, text",
+    (
+        ('uniform token warpArtic:law = "tension"', "has the law tension and no tension, so it never pulls"),
+        ("double warpArtic:targetTension = 3", "has a given tension, which does not act: its law is cable"),
+        ("double warpArtic:stiffness = 0", "has the law cable and no stiffness, so it never pulls"),
+        ('uniform token warpArtic:law = "tension"\ndouble warpArtic:targetTension.timeSamples = {0: 0, 9: 2}', None),
+    ),
+)
+def test_tendons_on_meshes_that_never_pull(content, text):
+    """Their law lacks what it pulls with, or has no use for what is given."""
+    found = check_stage(world(block(), tendon(f"int[] warpArtic:nodes = [0, 1]\n{content}", "block")))
+    told = [(item.path, item.message) for item in found if item.rule == "mesh-tendon-idle"]
+    assert told == ([] if text is None else [("/World/cable", text)])

@@ -364,8 +364,14 @@ def _numbers(tendon: MeshTendon) -> Iterator[Diagnostic]:
             text = f"largest tension {high.at(time):g} N is below the smallest one, {low.at(time):g} N, at {time:g} s"
             yield _error("mesh-tendon-tension", tendon.name, text)
             break
-    if tendon.law is not TensionLaw.TENSION and tendon.stiffness_track is None and tendon.stiffness == 0.0:
-        text = f"has the law {tendon.law.value} and no stiffness, so it never pulls"
+    is_given = any(_values(tendon.tension, tendon.tension_track))
+    if tendon.law is not TensionLaw.TENSION and is_given:
+        text = f"has a given tension, which does not act: its law is {tendon.law.value}"
+        yield Diagnostic(Severity.WARNING, "mesh-tendon-idle", tendon.name, text)
+    pulls = is_given if tendon.law is TensionLaw.TENSION else any(_values(tendon.stiffness, tendon.stiffness_track))
+    if not pulls:
+        missing = "tension" if tendon.law is TensionLaw.TENSION else "stiffness"
+        text = f"has the law {tendon.law.value} and no {missing}, so it never pulls"
         yield Diagnostic(Severity.WARNING, "mesh-tendon-idle", tendon.name, text)
 
 

@@ -141,8 +141,8 @@ OF_ELASTIC_BODIES = (
     Rule(
         "mesh-tendon-idle",
         WARNING,
-        "The law of a tendon needs a stiffness, which is zero.",
-        "A positive stiffness, or the law tension.",
-        "Author warpArtic:stiffness.",
+        "A tendon has no stiffness, or no tension, which its law needs, or a tension for which its law has no use.",
+        "A positive stiffness with the laws cable and spring, a tension with the law tension alone.",
+        "Author warpArtic:stiffness, or warpArtic:targetTension and the law tension.",
     ),
 )
