@@ -526,3 +526,28 @@ def test_arrays_are_written_by_their_names():
         own.gravity = np.zeros((2, 2))
     with pytest.raises(SettingsError, match="node_force: the value at .* is nan"):
         own.node_force = np.nan
+
+
+def test_snapshots_of_some_articulations_have_the_bodies_of_these():
+    """A body goes back with what it hangs on; others, and those that hang on nothing, go on."""
+    first, second = block(1.0), block(1.0, position=(5.0, 0.0, 0.0))
+    path = "/World/other"
+    second = replace(second, path=path, links=(replace(second.links[0], path=path),))
+    hung = [on_block(tree, (2, 1, 1)) for tree in (first, second)]
+    there = tuple(replace(one, link=path) for one in hung[1].attachments)
+    hung[1] = replace(hung[1], name="/World/hung", attachments=there)
+    free = bar((1, 1, 1), (0.1, 0.1, 0.1), name="/World/free")
+    scene = Scene(articulations=(first, second), elastic_bodies=(*hung, free), gravity=DOWN)
+    simulation = simulate(scene)
+    whole, part = simulation.snapshot(), simulation.snapshot(articulations=[path])
+    start = [body.points.numpy().copy() for body in simulation.elastic_bodies]
+    simulation.step(10)
+    moved = [body.points.numpy().copy() for body in simulation.elastic_bodies]
+    end = simulation.snapshot()
+    for snapshot, chosen in ((part, None), (whole, [path])):
+        simulation.apply(snapshot, articulations=chosen)
+        found = [body.points.numpy() for body in simulation.elastic_bodies]
+        assert [(one == there).all() for one, there in zip(found, (moved[0], start[1], moved[2]))] == [True] * 3
+        simulation.apply(end)
+    simulation.apply(whole)
+    assert all((body.points.numpy() == there).all() for body, there in zip(simulation.elastic_bodies, start))

@@ -116,7 +116,8 @@ class ChangesOfRun:
                 needs to continue.
             environments: Indices or a mask of those that are meant, which may be an array on the device; all by
                 default. Indices on a GPU that are out of range give zeros.
-            articulations: Prim paths, indices or a mask; all by default.
+            articulations: Prim paths, indices or a mask; all by default. Elastic bodies go with what they hang on, and
+                free ones with all.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.

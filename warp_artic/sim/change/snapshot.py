@@ -5,7 +5,7 @@ A snapshot of EVERYTHING, applied later, resumes bitwise: "history" has what ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -127,13 +127,14 @@ def take_snapshot(run: Run, parts, environments, articulations) -> Snapshot:
         values=values,
         layout=layout,
         device=run.device,
-        bodies=_take_beside(run, as_numpy(chosen)) if HISTORY in parts else {},
+        bodies=_take_beside(run, as_numpy(chosen), indices) if HISTORY in parts else {},
     )
 
 
-def _take_beside(run: Run, environments: np.ndarray) -> dict[str, np.ndarray]:
+def _take_beside(run: Run, environments: np.ndarray, articulations: Sequence[int]) -> dict[str, np.ndarray]:
     """What a run goes on from beside the fields of groups."""
-    found = run.elastic.take(environments) if run.elastic else {}
+    names = run.elastic.names_of(articulations)
+    found = {name: values for name, values in run.elastic.take(environments).items() if name in names}
     return found | (run.islands.take(environments) if run.islands else {})
 
 
@@ -173,7 +174,8 @@ def apply_snapshot(run: Run, snapshot: Snapshot, parts, environments, articulati
         if has_own_columns:
             own = own[(own >= 0) & (own < run.environments)]
             bodies = {name: values[own] for name, values in bodies.items()}
-        run.elastic.put(bodies, own)
+        names = run.elastic.names_of(indices)
+        run.elastic.put({name: values for name, values in bodies.items() if name in names}, own)
         if run.islands:
             run.islands.put({name: bodies[name] for name in run.islands.NAMES}, own)
     if not set(parts).issuperset(EVERYTHING):

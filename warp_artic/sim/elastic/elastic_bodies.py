@@ -7,7 +7,7 @@ same articulations are solved in turn, until all agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -114,7 +114,7 @@ class ElasticBodies:
         self._seen = [values.copy() for values in now]
         found = [_gravity_of(member) for member in self._members]
         for body in self.bodies if found else ():
-            trees = {} if body.coupling is None else {own.member.index for own in body.coupling.points.trees}
+            trees = set() if body.coupling is None else body.coupling.articulations
             own = np.array([found[tree] for tree in sorted(trees)] or found)
             body.follow_gravity(own[0], (own == own[0]).all(axis=(0, 1)))
 
@@ -159,14 +159,24 @@ class ElasticBodies:
         return {name: np.moveaxis(array.numpy(), axis, 0)[chosen].copy() for name, array, axis in self._state()}
 
     def put(self, values: dict[str, np.ndarray], environments: np.ndarray | None = None) -> None:
-        """Write what was taken to some environments; those out of range are left out."""
+        """Write what was taken, of bodies that are meant, to some environments; those out of range are left out."""
         self._seen = []
         for name, array, axis in self._state():
+            if name not in values:
+                continue
             table = np.moveaxis(array.numpy().copy(), axis, 0)
             chosen = np.arange(len(table)) if environments is None else environments
             kept = (chosen >= 0) & (chosen < len(table))
             table[chosen[kept]] = np.broadcast_to(values[name], (len(chosen), *table.shape[1:]))[kept]
             array.assign(np.ascontiguousarray(np.moveaxis(table, 0, axis)))
+
+    def names_of(self, articulations: Collection[int]) -> frozenset[str]:
+        """Names of what there is to take of the bodies that belong to some articulations: those that hang on no other
+        one, and where all are meant, all bodies."""
+        every, meant = {member.index for member in self._members}, set(articulations)
+        owners = [every if body.coupling is None else body.coupling.articulations for body in self.bodies]
+        chosen = {str(index) for index, own in enumerate(owners) if own <= meant}
+        return frozenset(name for name, _, _ in self._state() if name.split("/")[1] in chosen)
 
     def _state(self) -> Iterator[tuple[str, wp.array, int]]:
         """Names and arrays of everything that a run goes on from, and the axis of environments."""
@@ -194,7 +204,7 @@ def _gravity_of(member: Member) -> np.ndarray:
 
 def _sharing_links(bodies: list[SimulatedElasticBody]) -> list[list[SimulatedElasticBody]]:
     """Bodies by what has to do with the same articulations."""
-    trees = [{own.member.index for own in body.coupling.points.trees} for body in bodies]
+    trees = [body.coupling.articulations for body in bodies]
     first = len(bodies)
     pairs = [(number, first + tree) for number, own in enumerate(trees) for tree in own]
     labels = parts_of(first + 1 + max((max(own) for own in trees), default=0), np.array(pairs, int).reshape(-1, 2))

@@ -145,6 +145,11 @@ class LinkCoupling:
         self._carriers = self._carriers_of(scene, settings)
         self._way = np.zeros(dynamics.mesh.environments)
 
+    @property
+    def articulations(self) -> set[int]:
+        """Indices of those that it has to do with."""
+        return {own.member.index for own in self.points.trees}
+
     def see_bases(self) -> None:
         """Keep where moving bases are now, which is where they will be at the end of the step."""
         for one in self._carriers:
