@@ -516,6 +516,10 @@ def test_arrays_are_written_by_their_names():
     own.gravity = np.array([[0.0], [0.0], [-5.0]])
     own.stiffness = 70.0
     own.velocities = own.velocities
+    own.points = body.points + 0.01
+    simulation.step()
+    moved = own.points.numpy() - body.points
+    np.testing.assert_allclose(moved[:, list(body.pinned)], 0.01, atol=1e-12)
     assert own.node_force is before and (own.node_force.numpy() == [1.0, 2.0, 3.0]).all()
     assert own.gravity.numpy().tolist() == [[0.0, 0.0], [0.0, 0.0], [-5.0, -5.0]]
     assert own.stiffness.numpy().tolist() == [[70.0, 70.0]]

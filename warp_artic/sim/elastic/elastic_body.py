@@ -17,7 +17,7 @@ from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
 from warp_artic.sim.arrays.failures import Failure
 from warp_artic.sim.arrays.views import Member, checked, environment_indices
-from warp_artic.sim.elastic.given_to_bodies import BY_NODE, GIVEN, GivenToBody, Wrong
+from warp_artic.sim.elastic.given_to_bodies import BY_NODE, GIVEN, MOTION, GivenToBody, Wrong
 from warp_artic.sim.elastic.link_coupling import LinkCoupling, coordinates, mobile_links
 from warp_artic.sim.elastic.link_waypoints import with_link_waypoints
 from warp_artic.solver.settings import SolverSettings
@@ -91,12 +91,18 @@ class SimulatedElasticBody:
         """What users write, and where it has stopped the body."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Write values into an array, of its shape, or what NumPy broadcasts to it; refuse what no step would see."""
+        """Write values into an array, of its shape, or what NumPy broadcasts to it; refuse what no step would see.
+
+        Motion is written as by `set_state`.
+        """
         is_made = "given" in self.__dict__
         if is_made and name in GIVEN:
             array = getattr(self, name)
             values = value.numpy() if isinstance(value, wp.array) else value
-            array.assign(np.ascontiguousarray(checked(name, values, array.numpy().shape)))
+            if name in MOTION:
+                self.set_state(**{name: values})
+            else:
+                array.assign(np.ascontiguousarray(checked(name, values, array.numpy().shape)))
         elif is_made and name not in self.__dict__ and not name.startswith("_"):
             raise UnknownNameError(f"{name}: is nothing of an elastic body that is written{did_you_mean(name, GIVEN)}")
         else:
