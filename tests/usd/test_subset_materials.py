@@ -7,6 +7,7 @@ from tests.meshes.bodies import box
 from tests.meshes.equilibria import solve_equilibrium
 from tests.usd.authoring import schemas
 from tests.usd.meshes import block, rubber, sheet, world
+from warp_artic.cli.inspect_meshes import elastic_body
 from warp_artic.description.diagnostic import Severity
 from warp_artic.meshes.elastic import node_masses
 from warp_artic.usd.read_stage import check_stage, read_stage
@@ -51,6 +52,8 @@ def test_a_bar_of_two_materials_in_series(dim):
     stage = world(part, material=rubber(f"{YOUNG} = 1000\n{no_poisson}") + steel(no_poisson))
     assert not [item for item in check_stage(stage) if item.severity is not Severity.NOTE]
     (body,) = read_stage(stage).elastic_bodies
+    assert elastic_body(body, {})["moduli_of_elements"] == [1000.0, 4000.0]
+    assert elastic_body(body, {})["mass"] == pytest.approx(3000.0)
     np.testing.assert_array_equal(body.moduli, np.where(np.isin(np.arange(len(elements)), far), 4000.0, 1000.0))
     loads = np.zeros_like(body.points)
     tip = np.flatnonzero(points[:, 0] == 2.0)

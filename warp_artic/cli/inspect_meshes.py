@@ -46,6 +46,7 @@ def elastic_body(body: ElasticBody, readings: Mapping) -> dict:
             "elements": len(body.elements),
             "extent": np.ptp(body.points, axis=0).tolist(),
             "mass": _mass(body),
+            "moduli_of_elements": [] if body.element_moduli is None else [body.moduli.min(), body.moduli.max()],
             "law": body.material.law.value,
             "plane_state": body.plane_state.value if body.dim == 2 else None,
             "position": body.pose.position,
@@ -96,6 +97,8 @@ def mesh_blocks(content: dict) -> Iterator[str | Table]:
     for body in content["elastic_bodies"]:
         kind = f"{body['elements']} tetrahedra" if body["dim"] == 3 else f"{body['elements']} triangles"
         kind += f", plane {body['plane_state']}" if body["plane_state"] else ""
+        if moduli := body["moduli_of_elements"]:
+            kind += f" of {number_text(moduli[0], '')} to {number_text(moduli[1], '')} Pa"
         held = f"{len(body['pinned'])} pinned, {len(body['attachments'])} on links"
         law = LAWS.get(body["law"], body["law"])
         keys = (body["name"], kind, str(body["nodes"]), held, law, number_text(body["mass"], "mass"))
