@@ -5,11 +5,12 @@ import pytest
 
 from tests.meshes.bodies import LAWS
 from tests.meshes.tendon_bodies import device_points
+from tests.meshes.test_elastic import dense
 from tests.meshes.test_equilibrium import clamped, pulled
 from tests.sim.bodies_on_links import DOWN, simulate
 from warp_artic.description.mesh_tendon import TensionLaw
 from warp_artic.description.scene import Scene
-from warp_artic.meshes.tendons import MeshTendons
+from warp_artic.meshes.equilibrium import mesh_with_tendons
 
 ROW = tuple(4 * k + 1 for k in range(5))
 """Nodes along an edge of the bar."""
@@ -21,7 +22,7 @@ def test_forces_and_stiffness_of_a_collapsed_segment(law, length):
     """They are central differences of the energy of |s|, or of (|s|^2 / c + c) / 2 below c, on either side of c."""
     body = clamped((4, 1, 1), (0.4, 0.1, 0.1))
     fields = dict(law=law, stiffness=50.0, tension=5.0, target_length=0.15, smoothing=0.01)
-    tendons = MeshTendons((pulled(body, ROW, **fields),), body)
+    mesh, tendons = mesh_with_tendons(body, (pulled(body, ROW, **fields),))
     core = 1e-4
     points = body.points.copy()
     points[ROW[2]] = points[ROW[1]] + length * core * np.array([0.6, -0.48, 0.64])
@@ -41,10 +42,9 @@ def test_forces_and_stiffness_of_a_collapsed_segment(law, length):
     assert tendons.energy().numpy()[0] == pytest.approx(stored(points), rel=1e-12)
     step, forces = 1e-8, device_points(tendons, np.zeros_like(points)[None])
     tendons.add_forces(forces)
-    start, slopes = tendons.paths.column_start, tendons.paths.column_point
-    blocks = tendons.hessian_blocks().numpy()[0, 0]
-    assert start.tolist() == [0, len(slopes)]
-    here = np.flatnonzero(slopes == ROW[2])[0]
+    values = mesh.matrix()
+    tendons.add_stiffness(values, tendons.slots(mesh.pattern.starts, mesh.pattern.columns))
+    stiffness = dense(mesh, values)
     for axis in range(3):
         ends = []
         for sign in (1.0, -1.0):
@@ -56,8 +56,8 @@ def test_forces_and_stiffness_of_a_collapsed_segment(law, length):
             ends.append((stored(moved), there.numpy()[0]))
         slope = (ends[0][0] - ends[1][0]) / (2 * step)
         assert -forces.numpy()[0, ROW[2], axis] == pytest.approx(slope, abs=1e-5)
-        column = -(ends[0][1] - ends[1][1]) / (2 * step)
-        np.testing.assert_allclose(blocks[:, here, :, axis], column[slopes], atol=1e-6 * np.abs(blocks).max())
+        column = -(ends[0][1] - ends[1][1]).ravel() / (2 * step)
+        np.testing.assert_allclose(stiffness[:, 3 * ROW[2] + axis], column, atol=1e-6 * np.abs(stiffness).max())
 
 
 @pytest.mark.parametrize("precision", ("float32", "float64"))
