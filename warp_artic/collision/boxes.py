@@ -4,8 +4,8 @@ Boxes with the half extents a and b, the centre c of box 1 in the frame of box 0
     the axes of box 0, those of box 1, and each axis of box 0 across each of box 1
 one has them furthest apart, or, where they overlap, least deep in each other:
     s(n) = |n . c| - sum_i a_i |n_i| - sum_j b_j |n . C_j|.
-Where boxes touch or overlap, axes of box 0 are preferred to those of box 1, and both to edges, by TIE of the size of
-the smaller box: what rests does not flicker.
+Axes of boxes are preferred to edges by TIE of the size of the smaller box, and those of box 0 to those of box 1 where
+boxes touch or overlap: what rests does not flicker, and what falls flat lands on all corners.
 
 An axis of a box has the places of `box_faces`, and two edges have place 0. Where boxes are apart and neither has points
 at the distance s, a corner of one box is nearest, and has place 0.
@@ -64,14 +64,12 @@ def box_box(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, a: Vec3,
     s_1 = absolute_vector(B * c) - b - reach(B, a)
     face_0, is_x_0, is_y_0 = best_face(s_0)
     face_1, is_x_1, is_y_1 = best_face(s_1)
-    # What is apart has one nearest place, and no preference.
-    apart = maximum(face_0, face_1) - tie
-    preferred = where_positive(apart, zero, tie)
-    rounding = where_positive(apart, zero, error)
+    # Of faces of boxes that are apart none is preferred.
+    preferred = where_positive(maximum(face_0, face_1) - tie, zero, tie)
     by_1 = face_1 - face_0 - preferred
     face = where_positive(by_1, face_1, face_0)
-    edge, n_edge, edge_0, edge_1 = best_edges(boxes, rounding)
-    by_edge = edge - face - preferred
+    edge, n_edge, edge_0, edge_1 = best_edges(boxes, error)
+    by_edge = edge - face - tie
     by_face = where_positive(by_edge, zero, one)
     is_x = where_positive(by_1, is_x_1, is_x_0)
     is_y = where_positive(by_1, is_y_1, is_y_0)

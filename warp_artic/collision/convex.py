@@ -35,7 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import Array
 
-NEAR = wp.constant(wp.float64(0.2))
+NEAR = wp.constant(wp.float64(1.0))
 """Of the size of the smaller solid, as what follows: solids that are further apart have the nearest place only."""
 TILT = wp.constant(wp.float64(0.02))
 SIDE_COSINE = wp.constant(wp.float64(0.745))
