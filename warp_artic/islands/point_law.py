@@ -9,8 +9,9 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               implicit spring of omega = 2 pi FREQUENCY / k with the damping ratio DAMPING,  a = 2 DAMPING + k omega;
               m is less where joints leave the point a short lever (`constraints.contact_lever`)
     relaxed   b = 0 for overlaps, c = 0, m = 1: the overlap correction leaves no velocity
-    impact    y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
-              b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
+    impact    y_n before a substep closes the gap after a time t within it, faster than the bounce threshold: then
+              b = e sqrt(y_n^2 - 2 a_n g) - a_n t,  c = 0,  m = 1,   from the speed at which it has come to the other
+              side; sweeps over those points alone come before others (`impacts`), with z of their own
     deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
     soft      z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
     hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
@@ -106,7 +107,7 @@ def impact_functions(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions = point_functions(precision)
-    point_rate, push_point, surfaces_of = functions.rate, functions.push, functions.surfaces_of
+    point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
 
     @wp.func
     def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
@@ -123,23 +124,23 @@ def impact_functions(precision: str) -> SimpleNamespace:
         return a / h
 
     @wp.func
-    def find_impact(
-        colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, substep: int, substeps: int
-    ):
-        """Find whether a point closes in this substep, and how it bounces if it has in the one before."""
+    def find_impact(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, elapsed: T, h: T):
+        """Find whether a rigid point closes in a time k that begins, when, and how it is to bounce; says so."""
         points.bounce[point] = T(NO_BOUNCE)
-        e = colliders.restitution[surfaces_of(colliders, points, point)]
-        if e > T(0.0):
-            carried = points.carried[point]
-            y = point_rate(points, points.J, point, mechanisms.v, carried)[0]
-            begin = V(points.gap[point] + carried[0] * k * T(substep), T(0.0), T(0.0))
-            gap = point_rate(points, points.J, point, mechanisms.displacement, begin)[0]
-            a = acceleration_along(mechanisms, points, point, k * T(substeps))
-            if points.hit[point] > T(0.0):
-                points.bounce[point] = e * points.hit[point] + k * a
-            points.hit[point] = T(0.0)
-            if -y > colliders.bounce_threshold and -y * k > gap:
-                points.hit[point] = wp.sqrt(wp.max(y * y - T(2.0) * a * wp.max(gap, T(0.0)), T(0.0)))
+        surfaces = surfaces_of(colliders, points, point)
+        e = colliders.restitution[surfaces]
+        found = int(0)
+        if e > T(0.0) and points.normal[point][0] > T(0.0) and not wp.isfinite(colliders.stiffness[surfaces]):
+            motion, gap = point_motion(points, mechanisms, point, elapsed)
+            y = motion[0]
+            a = acceleration_along(mechanisms, points, point, h)
+            if -y > colliders.bounce_threshold and -(y + k * a) * k > gap:
+                left = wp.max(gap, T(0.0))
+                speed = wp.sqrt(wp.max(y * y - T(2.0) * a * left, T(0.0)))
+                points.hit[point] = wp.min(T(2.0) * left / (speed - y), k)
+                points.bounce[point] = e * speed - a * points.hit[point]
+                found = 1
+        return found
 
     @wp.func
     def warm_start(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int):
@@ -244,7 +245,8 @@ def point_law(precision: str) -> SimpleNamespace:
             law.b = wp.min(-gap * soft.s, fastest)
             law.m = soft.m * lever_share(response, points.reach[point])
             law.c = soft.c
-        law.b = wp.max(law.b, points.bounce[point])
+        if points.bounce[point] > T(NO_BOUNCE):
+            law = NormalLaw(points.bounce[point], T(1.0), T(0.0))
         return law
 
     @wp.func

@@ -249,7 +249,6 @@ def response_functions(precision: str) -> SimpleNamespace:
         total = V()
         turn_before = V()
         turn_total = V()
-        hit = T(0.0)
         if old.count > 0:
             index = wp.lower_bound(old.key, 0, old.count, points.key[point])
             if old.key[index] == points.key[point]:
@@ -257,12 +256,10 @@ def response_functions(precision: str) -> SimpleNamespace:
                 total = old.world[index]
                 turn_before = old.turn_warm[index]
                 turn_total = old.turn_world[index]
-                hit = old.hit[index]
         points.warm[point] = before
         points.world[point] = total
         points.turn_warm[point] = turn_before
         points.turn_world[point] = turn_total
-        points.hit[point] = hit
         points.z[point] = V(wp.max(wp.dot(n, before), T(0.0)), wp.dot(t_1, before), wp.dot(t_2, before))
         points.turn[point] = along_axes(turn_before, n, t_1, t_2)
 

@@ -3,6 +3,7 @@
 The step h is cut into n substeps k = h / n. M^-1, J and normals are those of the step; in each substep velocities v,
 displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start from those of the substep before, and
 the first ones from those of the step before, but for impacts (`point_law`):
+    impacts     of points that bounce, round by round, at their times within the substep (`impacts`)
     v += k a + Y z,   a the acceleration of the step without contacts
     sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
     dx += k v
@@ -21,22 +22,31 @@ import warp as wp
 
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
+from warp_artic.islands.impacts import impact_rounds
 from warp_artic.islands.joint_rows import IMPACT_GROWTH, joint_rows
-from warp_artic.islands.point_law import IMPACT_ACCELERATION, impact_functions, point_law
+from warp_artic.islands.point_law import IMPACT_ACCELERATION, NO_BOUNCE, impact_functions, point_law
 from warp_artic.islands.responses import point_functions
 from warp_artic.islands.supporting_rows import supporting_rows
 
 SWEEPS = wp.constant(3)
 """Of a substep, with a bias."""
-MOST_SWEEPS = wp.constant(6)
-"""While one changes velocities by more than IMPACT_ACCELERATION k."""
+MOST_SWEEPS = wp.constant(20)
+"""While one changes velocities by more than IMPACT_ACCELERATION k, relaxed sweeps too: they stop what closes as a
+substep ends."""
+ROUNDS = wp.constant(50)
+"""Of impacts in a substep, after which they are passed on without a bounce."""
+IMPACT_SWEEPS = wp.constant(20)
+"""Most of a round."""
+SETTLED = wp.constant(1e-3)
+"""Largest change of a velocity with which a round ends, as a share of the bounce threshold."""
 
 
 @cache
 def substep_functions(precision: str) -> SimpleNamespace:
     """The struct `Substep` and the function `solve`."""
     types = island_types(precision)
-    T, Colliders, Bodies, Mechanisms, Points = types.T, types.Colliders, types.Bodies, types.Mechanisms, types.Points
+    T, V, Colliders, Bodies = types.T, types.V, types.Colliders, types.Bodies
+    Mechanisms, Points = types.Mechanisms, types.Points
     Islands, Island = island_structs()
     mechanism_of = point_functions(precision).mechanism_of
     rows, supporting = joint_rows(precision), supporting_rows(precision)
@@ -44,7 +54,9 @@ def substep_functions(precision: str) -> SimpleNamespace:
     first_dof, solve_rows, warm_start_rows, end_rows = rows.first_dof, rows.solve, rows.warm_start, rows.end
     supported_response, solve_supporting = supporting.supported_response, supporting.solve
     Softness, solve_point = law.Softness, law.solve
-    find_impact, warm_start, discard_impact = impacts.find_impact, impacts.warm_start, impacts.discard_impact
+    warm_start, discard_impact = impacts.warm_start, impacts.discard_impact
+    rounds = impact_rounds(precision)
+    begin_round, move_back, end_round = rounds.begin_round, rounds.move_back, rounds.end_round
 
     @wp.struct
     class Substep:
@@ -77,6 +89,35 @@ def substep_functions(precision: str) -> SimpleNamespace:
                 mechanisms.displacement[dof] = mechanisms.displacement[dof] + k * mechanisms.v[dof]
 
     @wp.func
+    def solve_at(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        point: int,
+        substep: Substep,
+        elapsed: T,
+        is_relaxed: int,
+    ):
+        """Solve a point, and the rows that support what it pushes; returns about how much its velocity changes."""
+        first = mechanism_of(colliders, bodies, points.first[point])
+        second = mechanism_of(colliders, bodies, points.second[point])
+        term = points.term[point]
+        other = term + points.first_dofs[point]
+        supported = supported_response(mechanisms, points, point, first, term)
+        if second != first:
+            supported += supported_response(mechanisms, points, point, second, other)
+        before = points.z[point]
+        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported)
+        change = points.z[point] - before
+        if wp.length_sq(change) > T(0.0):
+            solve_supporting(mechanisms, points, point, first, term, substep.part)
+            if second != first:
+                solve_supporting(mechanisms, points, point, second, other, substep.part)
+        across = wp.length(V(T(0.0), change[1], change[2])) * wp.max(points.across[point][0], points.across[point][2])
+        return wp.max(wp.abs(change[0]) * points.normal[point][0], across)
+
+    @wp.func
     def sweep(
         colliders: Colliders,
         bodies: Bodies,
@@ -90,7 +131,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
         """Solve one point after the other, then the rows of joints.
 
         Points go forward, and backward in every other substep; the other way round where they are relaxed. Returns the
-        largest change of the velocity of a point along its normal.
+        largest change of the velocity of a point.
         """
         largest = T(0.0)
         elapsed = substep.k * T(substep.number + is_relaxed)
@@ -102,25 +143,50 @@ def substep_functions(precision: str) -> SimpleNamespace:
             # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
             is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
             if points.normal[point][0] > T(0.0) and not is_idle:
-                first = mechanism_of(colliders, bodies, points.first[point])
-                second = mechanism_of(colliders, bodies, points.second[point])
-                term = points.term[point]
-                other = term + points.first_dofs[point]
-                supported = supported_response(mechanisms, points, point, first, term)
-                if second != first:
-                    supported += supported_response(mechanisms, points, point, second, other)
-                before = points.z[point]
-                solve_point(
-                    colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported
-                )
-                change = points.z[point] - before
-                if wp.length_sq(change) > T(0.0):
-                    largest = wp.max(largest, wp.abs(change[0]) * points.normal[point][0])
-                    solve_supporting(mechanisms, points, point, first, term, substep.part)
-                    if second != first:
-                        solve_supporting(mechanisms, points, point, second, other, substep.part)
+                change = solve_at(colliders, bodies, mechanisms, points, point, substep, elapsed, is_relaxed)
+                largest = wp.max(largest, change)
         solve_rows(mechanisms, islands, island, substep.part)
         return largest
+
+    @wp.func
+    def pass_impacts_on(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        substep: Substep,
+    ):
+        """Have points that close in a substep bounce, then those that close by that."""
+        elapsed = substep.k * T(substep.number)
+        h = substep.k * T(substep.count)
+        settled = T(SETTLED) * colliders.bounce_threshold
+        rounds = int(0)
+        count = begin_round(colliders, mechanisms, points, islands, island, substep.k, elapsed, h)
+        while count > 0:
+            sweeps = int(0)
+            change = T(wp.inf)
+            while sweeps < IMPACT_SWEEPS and change > settled:
+                change = T(0.0)
+                for number in range(island.end_point - island.first_point):
+                    index = island.first_point + number
+                    if sweeps % 2 == 1:
+                        index = island.end_point - 1 - number
+                    point = islands.points[index]
+                    if points.bounce[point] > T(NO_BOUNCE):
+                        z = points.z[point]
+                        turn = points.turn[point]
+                        found = solve_at(colliders, bodies, mechanisms, points, point, substep, elapsed, 0)
+                        move_back(colliders, mechanisms, points, point, points.z[point] - z, points.turn[point] - turn)
+                        change = wp.max(change, found)
+                solve_rows(mechanisms, islands, island, substep.part)
+                sweeps += 1
+            end_round(mechanisms, points, islands, island)
+            rounds += 1
+            count = 0
+            if rounds < ROUNDS:
+                count = begin_round(colliders, mechanisms, points, islands, island, substep.k, elapsed, h)
 
     @wp.func
     def solve_substep(
@@ -132,9 +198,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
         island: Island,
         substep: Substep,
     ):
-        for index in range(island.first_point, island.end_point):
-            point = islands.points[index]
-            find_impact(colliders, mechanisms, points, point, substep.k, substep.number, substep.count)
+        pass_impacts_on(colliders, bodies, mechanisms, points, islands, island, substep)
         accelerate(mechanisms, islands, island, T(1.0) / T(substep.count))
         for index in range(island.first_point, island.end_point):
             warm_start(colliders, mechanisms, points, islands.points[index])
@@ -145,7 +209,11 @@ def substep_functions(precision: str) -> SimpleNamespace:
             change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 0)
             sweeps += 1
         move(mechanisms, islands, island, substep.k)
-        sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+        change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+        relaxed = int(1)
+        while relaxed < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k:
+            change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+            relaxed += 1
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
             points.world[point] = points.world[point] + points.z[point]

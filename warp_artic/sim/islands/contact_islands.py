@@ -29,7 +29,7 @@ from warp_artic.solver.settings import SolverSettings
 
 WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
-REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3, "hit": 1}
+REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3}
 """What points remember from step to step, beside their keys, with the number of components."""
 
 
