@@ -11,17 +11,17 @@ from tests.contacts.test_cradle import cradle
 from tests.contacts.test_impacts_in_a_row import ROWS, in_sequence, row
 from tests.islands.crowds import crowd_motion, momentum
 
+CASES = [(*one, gap) for one in ROWS for gap in (0.0, 1e-3) if gap == 0.0 or one[2] == 1.0]
+"""With gaps and losses the order of impacts is another."""
+
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("gap", [0.0, 1e-3])
-@pytest.mark.parametrize("speeds, masses, restitution", ROWS)
+@pytest.mark.parametrize("speeds, masses, restitution, gap", CASES)
 def test_rows_part_as_impacts_in_sequence_say(speeds, masses, restitution, gap, precision):
     """To 1e-2 m/s, as sweeps end what closes below the bounce threshold.
 
     A row of equal balls used to send the first one back with half of its speed, and lost an eighth of the energy.
     """
-    if gap and restitution < 1.0:
-        pytest.skip("with gaps and losses the order of impacts is another")
     scene = row(speeds, masses, restitution, gap)
     scene = replace(scene, solids=[replace(one, name=f"row{k}") for k, one in enumerate(scene.solids)])
     motion = crowd_motion(scene, 0.3, precision=precision)

@@ -5,7 +5,6 @@ import pytest
 
 from tests.contact_stages import ContactScene, box, capsule, cylinder, sphere, turn
 from tests.contacts.motion import PRECISIONS, simulated
-from tests.contacts.test_moved_bodies import moved
 from tests.islands.crowds import crowd, crowd_motion, momentum
 
 G = 9.81
@@ -143,13 +142,3 @@ def test_energy_of_a_pile_goes_down():
     scale = motion.energy[0]
     assert np.diff(motion.energy).max() < 1e-3 * scale
     assert motion.energy[-1] < 0.7 * scale
-
-
-def test_a_turntable():
-    """What lies on a table that turns goes round at its radius, second order in the step."""
-    table = moved(box("table", (2.0, 2.0, 0.05)), lambda time: (0, 0, 0.05), turns=lambda time: 0.5 * np.pi * time)
-    start = {"velocity": (0.0, 0.25 * np.pi, 0.0), "turning": (0.0, 0.0, 0.5 * np.pi)}
-    load = box("load", (0.1, 0.1, 0.02), (0.5, 0.0, 0.12), **start)
-    motion = crowd_motion(ContactScene(solids=[load], joints=table, has_ground=False), 2.0)
-    radius = np.linalg.norm(motion.place("load")[:, :2], axis=1)
-    np.testing.assert_allclose(radius, 0.5, atol=1.5e-3)

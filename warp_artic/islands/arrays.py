@@ -171,6 +171,7 @@ def island_types(precision: str) -> SimpleNamespace:
         warm: wp.array(dtype=V)  # that of the last substep, world axes
         world: wp.array(dtype=V)  # impulse in all of the step, world axes
         carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by kinematic bodies [m/s]
+        carried_rate: wp.array(dtype=V)  # acceleration along t_1 and t_2 by which it turns with them [m/s^2]
         initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
         friction: wp.array(dtype=T)
         hit: wp.array(dtype=T)  # time within a substep at which it closes, in a round of impacts [s]

@@ -263,6 +263,8 @@ def point_law(precision: str) -> SimpleNamespace:
     ):
         """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
         y, gap = point_motion(points, mechanisms, point, elapsed)
+        # Velocities are those of the middle of a substep, and at last, relaxed, those of its end.
+        y += points.carried_rate[point] * (elapsed + T(0.5) * k * T(1 - is_relaxed))
         response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)

@@ -314,19 +314,13 @@ def response_kernels(precision: str) -> SimpleNamespace:
         return v
 
     @wp.func
-    def surface_change(bodies: Bodies, colliders: Colliders, env: int, i: int, other: int, h: T):
-        """By how much the velocity of a surface that is moved from outside has changed in the middle of a step.
-
-        The point goes with the centre of mass of the body of the other collider.
-        """
-        body = colliders.body[i]
-        touching = colliders.body[other]
-        v = V()
-        if body >= 0 and touching >= 0:
-            b = env * bodies.count + body
-            u = bodies.linear[env * bodies.count + touching] - bodies.linear[b]
-            v = wp.cross(bodies.angular[b] + bodies.surface_angular[b], u) * (T(0.5) * h)
-        return v
+    def turning_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, v: V):
+        """How fast the velocity v of a point of a surface that is moved from outside turns with it [m/s^2]."""
+        a = V()
+        if colliders.body[i] >= 0:
+            b = env * bodies.count + colliders.body[i]
+            a = wp.cross(bodies.angular[b] + bodies.surface_angular[b], v - bodies.linear[b])
+        return a
 
     @wp.func
     def turning_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
@@ -343,7 +337,6 @@ def response_kernels(precision: str) -> SimpleNamespace:
         mechanisms: Mechanisms,
         points: Points,
         old: Points,
-        h: T,
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
         point = wp.tid()
@@ -374,21 +367,22 @@ def response_kernels(precision: str) -> SimpleNamespace:
         x = points.position[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)
         v_1 = velocity_at(bodies, colliders, env, j, x)
-        slides = surface_rate(bodies, colliders, env, j, x) - surface_rate(bodies, colliders, env, i, x)
-        changes = V()
+        s_0 = surface_rate(bodies, colliders, env, i, x)
+        s_1 = surface_rate(bodies, colliders, env, j, x)
         carried = V()
+        slides = s_1 - s_0
         turn_carried = V()
+        rate = V()
         if second < 0:
             carried += v_1
-            changes += surface_change(bodies, colliders, env, j, i, h)
+            rate += turning_rate(bodies, colliders, env, j, v_1 + s_1)
             turn_carried += turning_of(bodies, colliders, env, j)
         if first < 0:
             carried -= v_0
-            changes -= surface_change(bodies, colliders, env, i, j, h)
+            rate -= turning_rate(bodies, colliders, env, i, v_0 + s_0)
             turn_carried -= turning_of(bodies, colliders, env, i)
-        changes += slides
-        carried += changes - n * wp.dot(n, changes)
-        points.carried[point] = along_axes(carried, n, t_1, t_2)
+        points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides), n, t_1, t_2)
+        points.carried_rate[point] = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))

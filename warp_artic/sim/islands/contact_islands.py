@@ -250,7 +250,7 @@ class ContactIslands:
             terms = self._terms[: count + 1]
             self._launch(kernels.count_terms, (count + 1,), [*given, terms])
             wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
-            self._launch(kernels.respond, (count,), [*given, old, self._h])
+            self._launch(kernels.respond, (count,), [*given, old])
         inputs = [*given, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
@@ -287,7 +287,7 @@ class ContactIslands:
         for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
             setattr(points, name, layout.zeros(room, int))
         turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
-        for name in ("n", "z", "warm", "world", "carried", "normal", "across", *turning):
+        for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *turning):
             setattr(points, name, layout.zeros(room, types.V))
         for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection", "initial"):
             setattr(points, name, layout.zeros(room, types.T))
