@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.usd.authoring import body
+from tests.usd.authoring import body, joint
 from tests.usd.contact_stages import collider, contacts_of, scaled
 from tests.usd.test_read_shape import L_SHAPE, MESH, TETRAHEDRON
 from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.usd import flat_patches as patches_file
+from warp_artic.usd import read_shape
 from warp_artic.usd.flat_patches import flat_patches
 
 
@@ -80,10 +82,23 @@ def test_static_meshes():
         assert sum(side > 0.0 for side in outward) >= 8 and all(one.is_one_sided and one.seams for one in found)
 
 
-def test_too_many_patches_are_told():
+def test_too_many_triangles_are_told(monkeypatch):
     """With how many there are, and how many there may be."""
+    monkeypatch.setattr(patches_file, "MOST_TRIANGLES", 100)
+    monkeypatch.setattr(read_shape, "MOST_TRIANGLES", 100)
     content = text(*grid(8, lambda x, y: float(np.sin(x * y))))
     read = contacts_of(body("a", collider("Sphere")) + collider("Mesh", "ground", content, (MESH,)))
     assert set(read.shapes) == {"/a/shape"} and read.pairs == {}
-    assert "/ground: its surface has" in read.told[0] and "at most 64 patches are simulated" in read.told[0]
+    assert "/ground: its surface has 128 triangles; at most 100 are simulated" in read.told[0]
     assert "1 collider of kinds that do not touch others yet (1 mesh): /ground" in read.told[1]
+
+
+def test_fine_meshes_are_touched_by_islands():
+    """What may touch more patches than a mechanism has room for is solved by islands; what reaches fewer is not."""
+    ground = collider("Mesh", "ground", text(*grid(8, lambda x, y: float(np.sin(x * y)))), (MESH,))
+    read = contacts_of(body("a", collider("Sphere")) + ground)
+    assert read.told == [] and read.pairs == {}
+    assert read.islands.articulations == {"/a"} and len(read.islands.colliders) > 100
+    arm = body("arm", collider("Sphere", "shape", "double radius = 0.3"), at=(0, 0, 0.2))
+    held = contacts_of(arm + joint("hinge", "Revolute", "", "/arm") + ground)
+    assert held.islands is None and 0 < len(held.pairs) <= 64

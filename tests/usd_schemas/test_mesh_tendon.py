@@ -14,6 +14,8 @@ from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 ATTRIBUTES = attributes_of("WarpArticMeshTendon")
 NODES = "int[] warpArtic:nodes = [0, 1]\n"
+LAWS = {"targetTension": 'token warpArtic:law = "tension"\n'}
+"""What values act under alone."""
 ROWS = {
     "stiffness": ("stiffness", 1e-3),
     "smoothing": ("smoothing", 0.01),
@@ -51,7 +53,7 @@ def test_reading_and_units(name):
     """A value in the units of the stage becomes one in SI units."""
     field, small = ROWS[name]
     for header, factor in ((SI, 1.0), (SMALL_UNITS, small)):
-        stage = stage_of(f"{NODES}double warpArtic:{name} = 3", header)
+        stage = stage_of(f"{NODES}{LAWS.get(name, '')}double warpArtic:{name} = 3", header)
         assert getattr(tendon_of(stage), field) == pytest.approx(3 * factor, rel=1e-12)
         assert not warnings_of(stage)
 
@@ -173,7 +175,9 @@ def test_a_point_below_a_link_is_scaled():
 def test_values_over_time(name):
     """A run follows them, in SI units; nothing warns."""
     field, small = ROWS[name]
-    stage = stage_of(f"{NODES}double warpArtic:{name}.timeSamples = {{ 0: 1, 24: 3, 48: 2 }}", SMALL_UNITS)
+    stage = stage_of(
+        f"{NODES}{LAWS.get(name, '')}double warpArtic:{name}.timeSamples = {{ 0: 1, 24: 3, 48: 2 }}", SMALL_UNITS
+    )
     found = tendon_of(stage)
     track = getattr(found, f"{field}_track")
     assert track.times == (0.0, 1.0, 2.0)
@@ -211,7 +215,9 @@ def test_no_stiffness():
     assert warnings_of(stage_of(f"{NODES}double warpArtic:stiffness = 0")) == [
         "/World/cable: has the law cable and no stiffness, so it never pulls"
     ]
-    assert not warnings_of(stage_of(f'{NODES}double warpArtic:stiffness = 0\ntoken warpArtic:law = "tension"'))
+    given = f"{NODES}double warpArtic:stiffness = 0\n{LAWS['targetTension']}"
+    assert not warnings_of(stage_of(f"{given}double warpArtic:targetTension = 3"))
+    assert warnings_of(stage_of(given)) == ["/World/cable: has the law tension and no tension, so it never pulls"]
 
 
 COUNTS = "int[] warpArtic:nodes = [0, 1, 2]\nint[] warpArtic:nodeCounts = [1, 2]\n"

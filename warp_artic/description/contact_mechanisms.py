@@ -2,7 +2,8 @@
 
 The cost of a mechanism grows with its degrees of freedom, so those of one are bounded: articulations that may touch,
 directly or by way of others, become one mechanism where all of them are within the bounds. Else each stays a mechanism
-by itself, and contacts of what touches are found and solved in each step (`island_contacts`).
+by itself, and contacts of what touches are found and solved in each step (`island_contacts`). So it is with what may
+touch more than MOST_PATCHES shapes of one static mesh.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
-from warp_artic.description.touching import Touching
+from warp_artic.description.touching import MOST_PATCHES, STATIC, Touching
 from warp_artic.description.unions import Unions
 
 MOST_DOFS = 128
@@ -47,21 +48,24 @@ class ContactMechanisms:
         self._meets = self.presence @ touching.allowed.astype(np.float32)
         self._parted = self._parted_by_name()
         total, edges, refused, far = self._candidates(set(alone))
-        self.in_islands = self._beyond_bounds(edges, far)
+        finely = self._on_fine_meshes()
+        self.in_islands = self._beyond_bounds(edges, far | (finely.keys() - alone))
         """Those whose contacts are found and solved in each step, by number, in order."""
         is_in_islands = set(self.in_islands)
         for one, other in edges:
             if one not in is_in_islands and other not in is_in_islands:
                 self._join(one, other)
         joined = [*(group for group in self.groups if is_in_islands.isdisjoint(group)), self.in_islands]
-        self.passing_count = total - sum(map(self._count_met, joined))
-        """How many pairs of articulations could touch and pass through each other."""
+        self.left_out = {one: meshes for one, meshes in finely.items() if one not in is_in_islands}
+        """Static meshes that an articulation passes through, as it is a mechanism by itself and they are too fine."""
+        self.passing_count = total - sum(map(self._count_met, joined)) + sum(map(len, self.left_out.values()))
+        """How many pairs of articulations, and of these and meshes, could touch and pass through each other."""
         apart = [pair for pair in refused if not is_in_islands.issuperset(pair)]
         self.passing = apart[:MOST_NAMED]
-        """The nearest of these pairs."""
+        """The nearest of these pairs of articulations."""
 
     def _beyond_bounds(self, edges: list[tuple[int, int]], far: set[int]) -> list[int]:
-        """Articulations of what would be a mechanism with more than the bounds allow, or with parts that are `far`."""
+        """Articulations of what would be a mechanism with more than the bounds allow, or with ones that are `far`."""
         trial = Unions([self._find(one) for one in range(len(self.articulations))])
         for one, other in edges:
             trial.join(one, other)
@@ -71,6 +75,22 @@ class ContactMechanisms:
             if not far.isdisjoint(group) or (has_edges and self._is_too_large(group)):
                 found += group
         return sorted(found)
+
+    def _on_fine_meshes(self) -> dict[int, frozenset[str]]:
+        """The static meshes, by path, of which an articulation may touch more shapes than a mechanism has room for."""
+        touching = self.touching
+        patches: dict[str, list[int]] = {path: [] for path in sorted(touching.fine)}
+        for number in touching.of[STATIC].tolist() if patches else ():
+            if touching.colliders[number].path in patches:
+                patches[touching.colliders[number].path].append(number)
+        found: dict[int, set[str]] = {}
+        for path, own in patches.items():
+            for row, one in enumerate(self.owners):
+                apart = np.linalg.norm(touching.center[own] - self.center[row], axis=1)
+                is_near = apart <= touching.radius[own] + self.radius[row] + touching.offset[own]
+                if self._meets[row, touching.classes[own[0]]] > 0.0 and is_near.sum() > MOST_PATCHES:
+                    found.setdefault(one, set()).add(path)
+        return {one: frozenset(paths) for one, paths in found.items()}
 
     def _is_too_large(self, group: list[int]) -> bool:
         own = {self._find(one) for one in group}

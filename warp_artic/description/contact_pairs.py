@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import AT_REST
 from warp_artic.description.collider import Collider, ContactFilter
@@ -69,7 +71,9 @@ def contact_pairs(
             continue
         for place, one in enumerate(group):
             own = touching.of[one]
-            pairs = touching.pairs(own, own) + touching.pairs(touching.of[STATIC], own)
+            fine = mechanisms.left_out.get(one, frozenset())
+            still = [number for number in touching.of[STATIC] if touching.colliders[number].path not in fine]
+            pairs = touching.pairs(own, own) + touching.pairs(np.array(still, int), own)
             for other in group[place + 1 :]:
                 pairs += touching.pairs(own, touching.of[other])
             for pair in pairs:
@@ -81,7 +85,10 @@ def contact_pairs(
     return FoundPairs(
         pairs=found,
         islands=_islands(touching, mechanisms.in_islands, kept_apart, bounce_threshold),
-        passing=[(articulations[one].path, articulations[other].path) for one, other in mechanisms.passing],
+        passing=[
+            *((articulations[one].path, articulations[other].path) for one, other in mechanisms.passing),
+            *((articulations[one].path, mesh) for one, own in mechanisms.left_out.items() for mesh in sorted(own)),
+        ],
         passing_count=mechanisms.passing_count,
         untouched=_untouched(colliders, kept_apart),
     )

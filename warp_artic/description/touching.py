@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,16 +15,22 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.reach import reaches, shape_reach, start_ball
 from warp_artic.description.shape import ShapeKind
 
+MOST_PATCHES = 64
+"""Shapes of one static mesh beyond which it is fine: there is room for fewer in a mechanism."""
 STATIC = -1
 """Stands for the articulation of colliders that stay where they are, or are moved from outside."""
 
 
 class Touching:
-    """Colliders with shapes, of articulations or of none, in the order of their paths."""
+    """Colliders with shapes, of articulations or of none, in the order of their paths; fine meshes come last."""
 
     def __init__(self, articulations: Sequence[Articulation], colliders: Sequence[Collider], kept_apart: ContactFilter):
         self.kept_apart = kept_apart
-        self.colliders = sorted((one for one in colliders if one.shape is not None), key=lambda one: one.path)
+        counts = Counter(one.path for one in colliders if not one.articulation and one.motion is None)
+        self.fine = frozenset(path for path, count in counts.items() if count > MOST_PATCHES)
+        """Paths of static meshes of many shapes."""
+        shaped = (one for one in colliders if one.shape is not None)
+        self.colliders = sorted(shaped, key=lambda one: (one.path in self.fine, one.path))
         number = {one.path: place for place, one in enumerate(articulations)}
         self.home = np.array([number.get(one.articulation, STATIC) for one in self.colliders], int)
         """Of each collider the number of its articulation."""

@@ -24,6 +24,7 @@ def island_types(precision: str) -> SimpleNamespace:
         """What is the same in all environments, an entry a collider."""
 
         count: int
+        coarse: int  # of these, those of no fine static mesh, which come first
         body: wp.array(dtype=int)  # -1: static
         kind: wp.array(dtype=int)
         axes: wp.array(dtype=M)  # of its frame, in that of its link or in the world
@@ -75,8 +76,10 @@ def island_types(precision: str) -> SimpleNamespace:
 
         position: wp.array(dtype=wp.vec3d)  # of frames [m]
         axes: wp.array(dtype=M)
-        lower: wp.array(dtype=wp.vec3)  # of boxes around them and all they may reach in a step [m]
+        lower: wp.array(dtype=wp.vec3)  # of boxes around coarse ones and all they may reach in a step [m]
         upper: wp.array(dtype=wp.vec3)
+        fine_lower: wp.array(dtype=wp.vec3)  # of boxes around those of fine meshes, the same in all environments [m]
+        fine_upper: wp.array(dtype=wp.vec3)
 
     @wp.struct
     class Bodies:

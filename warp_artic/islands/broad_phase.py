@@ -1,7 +1,7 @@
 """Which colliders come near each other in a step: boxes around them, a hierarchy of these, and pairs in order.
 
 A box holds its collider all along its motion in the step, widened by the contact offset. Planes have no box: they are
-compared with all.
+compared with all. Fine static meshes have a hierarchy of their own, which stays.
 """
 
 from functools import cache
@@ -95,15 +95,19 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             last = middle[axis] + wp.float64(extent[axis]) + slack
             lower[axis] = wp.float32(first + wp.float64(before[axis]))
             upper[axis] = wp.float32(last + wp.float64(after[axis]))
-        solids.lower[k] = lower
-        solids.upper[k] = upper
+        if i < colliders.coarse:
+            solids.lower[env * colliders.coarse + i] = lower
+            solids.upper[env * colliders.coarse + i] = upper
+        elif env == 0:
+            solids.fine_lower[i - colliders.coarse] = lower
+            solids.fine_upper[i - colliders.coarse] = upper
 
     @wp.func
-    def height_over(solids: Solids, plane: int, k: int):
-        """How far the box of a solid is above a plane [m]."""
+    def height_over(solids: Solids, plane: int, box: int):
+        """How far a box is above a plane [m]."""
         R = solids.axes[plane]
-        lower = wp.vec3d(solids.lower[k]) - solids.position[plane]
-        upper = wp.vec3d(solids.upper[k]) - solids.position[plane]
+        lower = wp.vec3d(solids.lower[box]) - solids.position[plane]
+        upper = wp.vec3d(solids.upper[box]) - solids.position[plane]
         least = wp.float64(0.0)
         for axis in range(3):
             n = wp.float64(R[axis, 2])
@@ -128,6 +132,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
         joint_filters: JointFilters,
         solids: Solids,
         tree: wp.uint64,
+        fine: wp.uint64,
         planes: wp.array(dtype=int),
         is_listed: int,
         starts: wp.array(dtype=int),
@@ -137,30 +142,41 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     ):
         """Count the pairs of each collider with those of higher numbers, or list them from `starts` on, in order."""
         env, i = wp.tid()
-        k = env * colliders.count + i
+        first = env * colliders.count
+        k = first + i
+        box = env * colliders.coarse + i
         start = int(0)
         if is_listed == 1:
-            start = starts[k]
+            start = starts[box]
         found = int(0)
         is_plane = colliders.kind[i] == PLANE
         for p in range(planes.shape[0]):
             j = planes[p]
             if not is_plane and may_meet(colliders, joint_filters, env, wp.min(i, j), wp.max(i, j)):
-                plane = env * colliders.count + j
-                if height_over(solids, plane, k) <= wp.float64(colliders.contact_offset[j]):
+                plane = first + j
+                if height_over(solids, plane, box) <= wp.float64(colliders.contact_offset[j]):
                     if is_listed == 1:
                         list_pair(firsts, seconds, start, found, k, plane)
                     found += 1
         if not is_plane:
-            query = wp.bvh_query_aabb(tree, solids.lower[k], solids.upper[k], wp.bvh_get_group_root(tree, env))
+            query = wp.bvh_query_aabb(tree, solids.lower[box], solids.upper[box], wp.bvh_get_group_root(tree, env))
             other = int(0)
             while wp.bvh_query_next(query, other):
-                j = other - env * colliders.count
+                j = other - env * colliders.coarse
                 if j > i and colliders.kind[j] != PLANE and may_meet(colliders, joint_filters, env, i, j):
                     if is_listed == 1:
-                        list_pair(firsts, seconds, start, found, k, other)
+                        list_pair(firsts, seconds, start, found, k, first + j)
                     found += 1
+            if colliders.coarse < colliders.count and colliders.weld[i] >= 0:
+                of_fine = wp.bvh_query_aabb(fine, solids.lower[box], solids.upper[box])
+                patch = int(0)
+                while wp.bvh_query_next(of_fine, patch):
+                    j = colliders.coarse + patch
+                    if may_meet(colliders, joint_filters, env, i, j):
+                        if is_listed == 1:
+                            list_pair(firsts, seconds, start, found, k, first + j)
+                        found += 1
         if is_listed == 0:
-            counts[k] = found
+            counts[box] = found
 
     return SimpleNamespace(place=place, count_pairs=count_pairs)

@@ -1,12 +1,18 @@
-"""Contact points of two colliders, and which of them a flat part of a static surface hides."""
+"""Contact points of two colliders, and which of them a flat patch of a static surface hides.
+
+A solid that overlaps a surface by more than its distance from an edge of a patch leaves that patch the shortest way
+across the edge, into the next patch, and such contacts are hidden. So where all contacts with a patch are, the point of
+the solid that is deepest behind the plane of the patch is one, with the normal of the patch, if it is behind the patch.
+"""
 
 from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.collision.bodies import body
+from warp_artic.collision.bodies import body, round_radius, support
 from warp_artic.collision.collide import collide
+from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import TILT
 from warp_artic.islands.arrays import island_types
 from warp_artic.math.numbers import mat3, vec3
@@ -14,7 +20,7 @@ from warp_artic.math.numbers import mat3, vec3
 
 @cache
 def candidate_functions(precision: str) -> SimpleNamespace:
-    """The functions `find`, of all points of a pair, `vector`, of one of them, and `is_hidden`."""
+    """The functions `find`, of all points of a pair, `vector`, of one of them, `is_hidden` and `deepest`."""
     types = island_types(precision)
     T, V, M, Colliders = types.T, types.V, types.M, types.Colliders
 
@@ -87,4 +93,41 @@ def candidate_functions(precision: str) -> SimpleNamespace:
             hidden = not is_of_patch(colliders, j, wp.transpose(R_1) * -n)
         return hidden
 
-    return SimpleNamespace(find=find_candidates, vector=vector_of, is_hidden=is_hidden)
+    @wp.func
+    def is_behind(colliders: Colliders, patch: int, x: V):
+        """Whether a point in the frame of a patch is behind or before its polygon."""
+        count = colliders.hull_count[patch]
+        row = 3 * colliders.hull[patch]
+        for k in range(count):
+            a = row + 3 * k
+            b = row + 3 * ((k + 1) % count)
+            along_x = colliders.hull_points[b, 0] - colliders.hull_points[a, 0]
+            along_y = colliders.hull_points[b + 1, 0] - colliders.hull_points[a + 1, 0]
+            from_x = x[0] - colliders.hull_points[a, 0]
+            from_y = x[1] - colliders.hull_points[a + 1, 0]
+            if along_x * from_y - along_y * from_x < -T(TILT) * (along_x * along_x + along_y * along_y):
+                return False
+        return True
+
+    @wp.func
+    def deepest(colliders: Colliders, patch: int, other: int, between: wp.vec3d, R_p: M, R_o: M):
+        """The point of a solid that is deepest behind a patch, from the origin of the patch, the normal and the gap.
+
+        The gap is UNUSED where the solid is not in the patch there; `between` is from the patch to the solid, and so is
+        the normal.
+        """
+        x = V(T(between[0]), T(between[1]), T(between[2]))
+        n = R_p * V(T(0.0), T(0.0), T(1.0))
+        height = wp.dot(n, x + R_o * colliders.middle[other])
+        if height < T(0.0) and colliders.one_sided[patch] == 0:
+            n = -n
+            height = -height
+        u = solid(colliders, other, R_o)
+        down = support(colliders.hull_points, u, vec3(-n[0], -n[1], -n[2]))
+        point = x + V(down.x, down.y, down.z) - n * round_radius(u)
+        gap = wp.dot(n, point)
+        if height < T(0.0) or gap >= T(0.0) or not is_behind(colliders, patch, wp.transpose(R_p) * point):
+            gap = T(UNUSED)
+        return point - n * (T(0.5) * gap), n, gap
+
+    return SimpleNamespace(deepest=deepest, find=find_candidates, vector=vector_of, is_hidden=is_hidden)

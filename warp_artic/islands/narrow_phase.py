@@ -25,9 +25,11 @@ MAX_CANDIDATES = (1 + MAX_PREDICTIONS) * CANDIDATES
 def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     """The kernels `find`, of candidates and how many take part, and `list_points`."""
     types = island_types(precision)
-    T, Colliders, Solids, Bodies, Points = types.T, types.Colliders, types.Solids, types.Bodies, types.Points
+    T, V, M = types.T, types.V, types.M
+    Colliders, Solids, Bodies, Points = types.Colliders, types.Solids, types.Bodies, types.Points
     candidates_of, predicted = candidate_functions(precision), prediction_functions(precision)
-    find_candidates, vector_of, is_hidden = candidates_of.find, candidates_of.vector, candidates_of.is_hidden
+    find_candidates, vector_of = candidates_of.find, candidates_of.vector
+    is_hidden, deepest = candidates_of.is_hidden, candidates_of.deepest
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
@@ -41,6 +43,15 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             j = i
             i = second - env * colliders.count
         return env, i, j
+
+    @wp.func
+    def deepest_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):
+        """The point of one of two colliders that is deepest behind the other, a patch, from the origin of the first."""
+        if colliders.is_patch[i] == 1:
+            point, n, gap = deepest(colliders, i, j, between, R_0, R_1)
+            return point, n, gap
+        point, n, gap = deepest(colliders, j, i, -between, R_1, R_0)
+        return point + V(T(between[0]), T(between[1]), T(between[2])), -n, gap
 
     @wp.kernel(**OPTIONS)
     def find(
@@ -94,6 +105,16 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     used += 1
                 else:
                     candidates[row + 6, pair] = T(UNUSED)
+        if used == 0 and colliders.is_patch[i] + colliders.is_patch[j] == 1:
+            x_0 = solids.position[first]
+            x_1 = solids.position[second]
+            point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, solids.axes[first], solids.axes[second])
+            if gap < T(0.5) * T(UNUSED):
+                for axis in range(3):
+                    candidates[axis, pair] = point[axis]
+                    candidates[3 + axis, pair] = n[axis]
+                candidates[6, pair] = gap
+                used = 1
         counts[pair] = used
 
     @wp.kernel(**OPTIONS)

@@ -22,8 +22,10 @@ PARALLEL = 1e-5
 """Sine of the angle between normals of one face."""
 FILLED = 1e-6
 """By how much a hull may be larger than what it is the hull of, relatively."""
-MOST_TRIANGLES = 4096
+MOST_TRIANGLES = 50_000
 """Of a surface that is looked at."""
+MOST_OF_CONVEX = 4096
+"""The same of one that may be convex."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,11 @@ def flat_patches(points: np.ndarray, triangles: np.ndarray) -> list[Patch] | Non
     for face in faces:
         axes = _axes(normals[face[0]])
         origin = points[triangles[face]].reshape(-1, 3).mean(axis=0)
-        flat = (points - origin) @ axes[:, :2]
-        for members, corners in _merged(flat, triangles, face, neighbours):
+        if len(face) == 1:
+            polygons = [(face, _hull((points[triangles[face[0]]] - origin) @ axes[:, :2]))]
+        else:
+            polygons = _merged((points - origin) @ axes[:, :2], triangles, face, neighbours)
+        for members, corners in polygons:
             owner |= dict.fromkeys(members, len(found))
             found.append((members, origin, axes, corners))
     return [
@@ -70,7 +75,7 @@ def flat_patches(points: np.ndarray, triangles: np.ndarray) -> list[Patch] | Non
 def is_convex(points: np.ndarray, triangles: np.ndarray) -> bool:
     """Whether all of a closed surface is behind the plane of each of its triangles."""
     points, triangles = _welded(points, triangles)
-    if not 0 < len(triangles) <= MOST_TRIANGLES:
+    if not 0 < len(triangles) <= MOST_OF_CONVEX:
         return False
     used = points[np.unique(triangles)]
     heights = _normals(points, triangles) @ used.T

@@ -18,6 +18,7 @@ from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.surface import Surface
+from warp_artic.description.touching import MOST_PATCHES
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, is_at_or_below
@@ -242,9 +243,10 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         attributes.report.warn("contact-mechanism", "/", text)
     if found.islands:
         text = (
-            f"{count_of(len(found.islands.articulations), 'mechanism')} may touch each other, which is more than are "
-            f"solved as one ({MOST_DOFS} degrees of freedom, {MOST_PAIRS} pairs of colliders, {FARTHEST:g} m apart): "
-            "their contacts are solved by sweeps, for each island of what touches"
+            f"{count_of(len(found.islands.articulations), 'mechanism')} may touch each other, or fine meshes, which is "
+            f"more than are solved as one ({MOST_DOFS} degrees of freedom, {MOST_PAIRS} pairs of colliders, "
+            f"{FARTHEST:g} m apart, {MOST_PATCHES} patches of a mesh): their contacts are solved by sweeps, for each "
+            "island of what touches"
         )
         attributes.report.note("contact-islands", "/", text)
 

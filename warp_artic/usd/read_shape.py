@@ -45,8 +45,6 @@ HULL_FIELDS = {
 """A negative number means any."""
 HULLS, MOST_HULLS = "physxConvexDecompositionCollision:maxConvexHulls", 32
 """How many parts a solid is decomposed into at most, and where nothing is authored; that of PhysX."""
-MOST_PATCHES = 64
-"""Flat convex patches of a mesh that stays."""
 ANY = int(np.iinfo(np.int32).max)
 HOLLOW = 0.01
 """By how much the volume of a mesh may be less than that of its hull to be taken for it."""
@@ -131,24 +129,22 @@ class ShapeReader:
         return KINDS.get(name)
 
     def patches(self) -> list[Shape]:
-        """The shapes of a mesh that stays: itself where it is convex, else flat patches; none where there are too many,
-        which is told."""
+        """The shapes of a mesh that stays: itself where it is convex, else flat patches; none where there are too many
+        triangles, which is told."""
         surface = read_surface_mesh(self.sizes)
         if surface is None:
             return []
         points, triangles = self.place.apply(surface[0]), self._outward(surface[1])
-        hull = self._hull(surface[0][np.unique(triangles)], ANY) if len(triangles) else None
-        is_closed = solids.is_closed(points, triangles)
-        if hull is not None and is_closed and len(hull.points) <= HULL_VERTICES and is_convex(points, triangles):
-            return [hull]
+        is_closed = len(triangles) > 0 and solids.is_closed(points, triangles)
+        if is_closed and is_convex(points, triangles):
+            hull = self._hull(surface[0][np.unique(triangles)], ANY)
+            if hull is not None and len(hull.points) <= HULL_VERTICES:
+                return [hull]
         found = flat_patches(points, triangles)
-        too_many = found is None or len(found) > MOST_PATCHES
-        if too_many and self._approximation() in FILLS:
+        if found is None and self._approximation() in FILLS:
             return [one for one in self.shapes(ShapeKind.CONVEX) if one is not None]
-        if found is None or too_many:
-            count = f"{len(triangles)} triangles" if found is None else f"{len(found)} flat convex patches"
-            most = f"{MOST_TRIANGLES} triangles" if found is None else f"{MOST_PATCHES} patches"
-            self._tell(f"its surface has {count}; at most {most} are simulated")
+        if found is None:
+            self._tell(f"its surface has {len(triangles)} triangles; at most {MOST_TRIANGLES} are simulated")
             return []
         if not found:
             self._tell("has no size that something could touch, so it touches nothing")

@@ -9,7 +9,7 @@ OF_CONTACTS = (
         "contacts",
         WARNING,
         "The stage has colliders without contacts: fine static meshes, and unknown shapes.",
-        "Primitive shapes, planes, convex hulls, and static meshes of up to 64 flat convex patches.",
+        "Primitive shapes, planes, convex hulls, and static meshes of up to 50,000 triangles.",
         "Set the approximation of a mesh to convexHull or boundingCube, or expect that bodies pass through it.",
     ),
     Rule(

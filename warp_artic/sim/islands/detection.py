@@ -21,9 +21,10 @@ class Detection:
         self._layout = layout
         self._broad = broad_phase_kernels(precision)
         self._narrow = narrow_phase_kernels(precision)
-        count = layout.environments * layout.colliders.count
+        count = layout.environments * layout.colliders.coarse
         self._counts, self._starts = layout.zeros(count, int), layout.zeros(count, int)
         self._boxes: wp.Bvh | None = None
+        self._fine: wp.Bvh | None = None
         self._room = 0
         self._make_room(LEAST_ROOM)
 
@@ -48,14 +49,19 @@ class Detection:
 
     def _find_pairs(self, h: float) -> int:
         """List the pairs that come near each other; says how many there are."""
-        layout, solids = self._layout, self._layout.solids
-        dim = layout.environments, layout.colliders.count
-        self._launch(self._broad.place, dim, [layout.colliders, layout.bodies, h, solids])
+        layout, solids, colliders = self._layout, self._layout.solids, self._layout.colliders
+        dim = layout.environments, colliders.coarse
         if self._boxes is None:
+            every = layout.environments, colliders.count
+            self._launch(self._broad.place, every, [colliders, layout.bodies, h, solids])
             self._boxes = wp.Bvh(solids.lower, solids.upper, groups=layout.solid_environments)
+            if colliders.coarse < colliders.count:
+                self._fine = wp.Bvh(solids.fine_lower, solids.fine_upper)
         else:
+            self._launch(self._broad.place, dim, [colliders, layout.bodies, h, solids])
             self._boxes.rebuild()
-        given = [layout.colliders, layout.joint_filters, solids, self._boxes.id, layout.planes]
+        fine = self._boxes if self._fine is None else self._fine
+        given = [colliders, layout.joint_filters, solids, self._boxes.id, fine.id, layout.planes]
         room = [self._starts, self._counts, self._firsts, self._seconds]
         self._launch(self._broad.count_pairs, dim, [*given, 0, *room])
         total = self._scanned(self._counts, self._starts, self._counts.shape[0])

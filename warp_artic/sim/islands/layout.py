@@ -88,7 +88,7 @@ class IslandLayout:
         self._lay_out(members)
         self.planes = self.upload(np.flatnonzero(self.tables.columns["kind"] == PLANE), int)
         """Numbers of planes."""
-        numbers = np.repeat(np.arange(environments), len(self.tables.colliders))
+        numbers = np.repeat(np.arange(environments), self.tables.coarse)
         self.solid_environments = self.upload(numbers, int)
         self.everywhere = self.upload(np.arange(environments), int)
         kinds = range(max(Solid) + 1)
@@ -106,7 +106,7 @@ class IslandLayout:
     def _upload_colliders(self, bounce_threshold: float):
         types, columns = self.types, self.tables.columns
         colliders = types.Colliders()
-        colliders.count = len(self.tables.colliders)
+        colliders.count, colliders.coarse = len(self.tables.colliders), self.tables.coarse
         colliders.bounce_threshold = bounce_threshold
         colliders.surfaces = int(np.sqrt(len(columns["static_friction"])))
         turning = columns["torsional_friction"], columns["rolling_friction"]
@@ -313,10 +313,12 @@ class IslandLayout:
         }
 
     def _make_solids(self):
-        types, count = self.types, self.environments * len(self.tables.colliders)
-        solids = types.Solids()
+        types, every, coarse = self.types, len(self.tables.colliders), self.tables.coarse
+        count, solids = self.environments * every, types.Solids()
         solids.position, solids.axes = self.zeros(count, wp.vec3d), self.zeros(count, types.M)
-        solids.lower, solids.upper = self.zeros(count, wp.vec3), self.zeros(count, wp.vec3)
+        for name, size in (("", self.environments * coarse), ("fine_", every - coarse)):
+            setattr(solids, f"{name}lower", self.zeros(size, wp.vec3))
+            setattr(solids, f"{name}upper", self.zeros(size, wp.vec3))
         return solids
 
     def _make_islands(self, mechanisms: int):

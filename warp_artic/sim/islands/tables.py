@@ -29,6 +29,8 @@ class ColliderTables:
     """Articulation and link of each body that has colliders."""
     motions: tuple[BaseMotion, ...]
     """Of the kinematic bodies, which come after the others."""
+    coarse: int
+    """How many colliders are of no fine static mesh; those that are come last."""
     columns: dict[str, np.ndarray]
     """By the fields of `islands.arrays.island_types(...).Colliders`."""
     joints: tuple[tuple[int, int], ...]
@@ -86,7 +88,10 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "torsional_friction": np.array([one.torsional_friction for one in pairs]),
         "rolling_friction": np.array([one.rolling_friction for one in pairs]),
     }
-    return ColliderTables(tuple(colliders), bodies, motions, columns, *_joint_filters(touching, scene.articulations))
+    coarse = sum(one.path not in touching.fine for one in colliders)
+    return ColliderTables(
+        tuple(colliders), bodies, motions, coarse, columns, *_joint_filters(touching, scene.articulations)
+    )
 
 
 def _starts(several: Sequence[Sequence]) -> np.ndarray:
