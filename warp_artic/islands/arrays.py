@@ -72,7 +72,7 @@ def island_types(precision: str) -> SimpleNamespace:
 
     @wp.struct
     class Solids:
-        """Where colliders are."""
+        """Where coarse colliders are."""
 
         position: wp.array(dtype=wp.vec3d)  # of frames [m]
         axes: wp.array(dtype=M)

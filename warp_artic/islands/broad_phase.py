@@ -54,7 +54,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
     def place(colliders: Colliders, bodies: Bodies, h: T, solids: Solids):
         """Place colliders, and boxes around them."""
         env, i = wp.tid()
-        k = env * colliders.count + i
+        box = env * colliders.coarse + i
         body = colliders.body[i]
         R = colliders.axes[i]
         x = colliders.position[i]
@@ -78,8 +78,9 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
                 before, after = wp.min(before, swept), wp.max(after, swept)
                 turned = wp.max(turned, wp.min(wp.length(w) * h, T(2.0)))
             reach += turned * wp.length(colliders.half[i])
-        solids.position[k] = x
-        solids.axes[k] = R
+        if i < colliders.coarse:
+            solids.position[box] = x
+            solids.axes[box] = R
         half = colliders.half[i]
         extent = V()
         for axis in range(3):
@@ -96,8 +97,8 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             lower[axis] = wp.float32(first + wp.float64(before[axis]))
             upper[axis] = wp.float32(last + wp.float64(after[axis]))
         if i < colliders.coarse:
-            solids.lower[env * colliders.coarse + i] = lower
-            solids.upper[env * colliders.coarse + i] = upper
+            solids.lower[box] = lower
+            solids.upper[box] = upper
         elif env == 0:
             solids.fine_lower[i - colliders.coarse] = lower
             solids.fine_upper[i - colliders.coarse] = upper
@@ -154,7 +155,7 @@ def broad_phase_kernels(precision: str) -> SimpleNamespace:
             j = planes[p]
             if not is_plane and may_meet(colliders, joint_filters, env, wp.min(i, j), wp.max(i, j)):
                 plane = first + j
-                if height_over(solids, plane, box) <= wp.float64(colliders.contact_offset[j]):
+                if height_over(solids, env * colliders.coarse + j, box) <= wp.float64(colliders.contact_offset[j]):
                     if is_listed == 1:
                         list_pair(firsts, seconds, start, found, k, plane)
                     found += 1

@@ -34,6 +34,13 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
     @wp.func
+    def pose_of(colliders: Colliders, solids: Solids, env: int, i: int):
+        """Where the frame of a collider is, and its axes; fine meshes are where they are in all environments."""
+        if i >= colliders.coarse:
+            return colliders.position[i], colliders.axes[i]
+        return solids.position[env * colliders.coarse + i], solids.axes[env * colliders.coarse + i]
+
+    @wp.func
     def members(colliders: Colliders, first: int, second: int):
         """The environment and the colliders of a pair, in the order of their kinds."""
         env = first / colliders.count
@@ -68,18 +75,15 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         """Find the candidates of each pair; what does not take part has a gap of UNUSED."""
         pair = wp.tid()
         env, i, j = members(colliders, firsts[pair], seconds[pair])
-        first = env * colliders.count + i
-        second = env * colliders.count + j
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         used = int(0)
         for pose in range(1, 1 + MAX_PREDICTIONS):
             for candidate in range(count):
                 candidates[PLACE_ROWS * (CANDIDATES * pose + candidate) + 6, pair] = T(UNUSED)
         for pose in range(1 + prediction_count(bodies, colliders, env, i, j)):
-            x_0 = solids.position[first]
-            x_1 = solids.position[second]
-            R_0 = solids.axes[first]
-            R_1 = solids.axes[second]
+            x_0, R_0 = pose_of(colliders, solids, env, i)
+            x_1, R_1 = pose_of(colliders, solids, env, j)
+            origin = x_0
             if pose > 0:
                 x_0, R_0 = predicted_pose(bodies, colliders, env, i, x_0, R_0, h, pose - 1)
                 x_1, R_1 = predicted_pose(bodies, colliders, env, j, x_1, R_1, h, pose - 1)
@@ -94,7 +98,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     if pose > 0:
                         found = at_start(colliders, bodies, env, i, j, found, h, pose - 1)
                         takes_part = found.gap < T(0.5) * T(UNUSED)
-                        from_first = found.x - solids.position[first]
+                        from_first = found.x - origin
                         for axis in range(3):
                             candidates[row + axis, pair] = T(from_first[axis])
                         candidates[row + 6, pair] = found.gap
@@ -106,9 +110,9 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 else:
                     candidates[row + 6, pair] = T(UNUSED)
         if used == 0 and colliders.is_patch[i] + colliders.is_patch[j] == 1:
-            x_0 = solids.position[first]
-            x_1 = solids.position[second]
-            point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, solids.axes[first], solids.axes[second])
+            x_0, R_0 = pose_of(colliders, solids, env, i)
+            x_1, R_1 = pose_of(colliders, solids, env, j)
+            point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, R_0, R_1)
             if gap < T(0.5) * T(UNUSED):
                 for axis in range(3):
                     candidates[axis, pair] = point[axis]
@@ -144,8 +148,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 points.environment[point] = env
                 points.first[point] = i
                 points.second[point] = j
-                x = solids.position[env * colliders.count + i] + wp.vec3d(vector_of(candidates, row, pair))
-                points.position[point] = x
+                origin, _axes = pose_of(colliders, solids, env, i)
+                points.position[point] = origin + wp.vec3d(vector_of(candidates, row, pair))
                 points.n[point] = vector_of(candidates, row + 3, pair)
                 points.gap[point] = gap - colliders.rest_offset[i] - colliders.rest_offset[j]
                 point += 1

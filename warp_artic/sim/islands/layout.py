@@ -313,10 +313,10 @@ class IslandLayout:
         }
 
     def _make_solids(self):
-        types, every, coarse = self.types, len(self.tables.colliders), self.tables.coarse
-        count, solids = self.environments * every, types.Solids()
+        types, fine = self.types, len(self.tables.colliders) - self.tables.coarse
+        count, solids = self.environments * self.tables.coarse, types.Solids()
         solids.position, solids.axes = self.zeros(count, wp.vec3d), self.zeros(count, types.M)
-        for name, size in (("", self.environments * coarse), ("fine_", every - coarse)):
+        for name, size in (("", count), ("fine_", fine)):
             setattr(solids, f"{name}lower", self.zeros(size, wp.vec3))
             setattr(solids, f"{name}upper", self.zeros(size, wp.vec3))
         return solids
