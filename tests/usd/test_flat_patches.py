@@ -102,3 +102,17 @@ def test_fine_meshes_are_touched_by_islands():
     arm = body("arm", collider("Sphere", "shape", "double radius = 0.3"), at=(0, 0, 0.2))
     held = contacts_of(arm + joint("hinge", "Revolute", "", "/arm") + ground)
     assert held.islands is None and 0 < len(held.pairs) <= 64
+
+
+def test_fine_meshes_and_what_is_carried():
+    """What a moving kinematic body carries is a mechanism by itself: it passes through, which is told."""
+    ground = collider("Mesh", "ground", text(*grid(8, lambda x, y: float(np.sin(x * y)))), (MESH,))
+    moves = (
+        "bool physics:kinematicEnabled = 1\ndouble3 xformOp:translate.timeSamples = { 0: (0, 0, 2), 24: (1, 0, 2) }\n"
+    )
+    order = 'uniform token[] xformOpOrder = ["xformOp:translate"]\n'
+    base = f'def Xform "base" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{\n{moves}{order}}}\n'
+    arm = body("arm", collider("Sphere", "shape", "double radius = 3"), at=(0, 0, 2))
+    read = contacts_of(base + arm + joint("hinge", "Revolute", "/base", "/arm") + ground)
+    assert read.islands is None and read.pairs == {}
+    assert any("could touch and pass through each other: /arm and /ground" in one for one in read.told)
