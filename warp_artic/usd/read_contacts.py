@@ -238,8 +238,8 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         count = count_of(found.passing_count, "pair")
         text = (
             f"{count} of mechanisms, or of one and a mesh, could touch and pass through each other: {named}; what "
-            "elastic bodies are attached to, or a kinematic body carries, touches no other mechanism yet, and no mesh of "
-            f"more than {MOST_PATCHES} flat patches"
+            "elastic bodies are attached to, or a kinematic body carries, touches no other mechanism yet, and no mesh "
+            f"of more than {MOST_PATCHES} flat patches"
         )
         attributes.report.warn("contact-mechanism", "/", text)
     if found.islands:
