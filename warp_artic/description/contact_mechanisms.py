@@ -48,15 +48,15 @@ class ContactMechanisms:
         self._meets = self.presence @ touching.allowed.astype(np.float32)
         self._parted = self._parted_by_name()
         total, edges, refused, far = self._candidates(set(alone))
-        finely = self._on_fine_meshes()
-        self.in_islands = self._beyond_bounds(edges, far | (finely.keys() - alone))
+        fine_meshes = self._fine_meshes()
+        self.in_islands = self._beyond_bounds(edges, far | (fine_meshes.keys() - alone))
         """Those whose contacts are found and solved in each step, by number, in order."""
         is_in_islands = set(self.in_islands)
         for one, other in edges:
             if one not in is_in_islands and other not in is_in_islands:
                 self._join(one, other)
         joined = [*(group for group in self.groups if is_in_islands.isdisjoint(group)), self.in_islands]
-        self.left_out = {one: meshes for one, meshes in finely.items() if one not in is_in_islands}
+        self.left_out = {one: meshes for one, meshes in fine_meshes.items() if one not in is_in_islands}
         """Static meshes that an articulation passes through, as it is a mechanism by itself and they are too fine."""
         self.passing_count = total - sum(map(self._count_met, joined)) + sum(map(len, self.left_out.values()))
         """How many pairs of articulations, and of these and meshes, could touch and pass through each other."""
@@ -76,7 +76,7 @@ class ContactMechanisms:
                 found += group
         return sorted(found)
 
-    def _on_fine_meshes(self) -> dict[int, frozenset[str]]:
+    def _fine_meshes(self) -> dict[int, frozenset[str]]:
         """The static meshes, by path, of which an articulation may touch more shapes than a mechanism has room for."""
         touching = self.touching
         patches: dict[str, list[int]] = {path: [] for path in sorted(touching.fine)}

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import AT_REST
 from warp_artic.description.collider import Collider, ContactFilter
@@ -71,9 +69,11 @@ def contact_pairs(
             continue
         for place, one in enumerate(group):
             own = touching.of[one]
-            fine = mechanisms.left_out.get(one, frozenset())
-            still = [number for number in touching.of[STATIC] if touching.colliders[number].path not in fine]
-            pairs = touching.pairs(own, own) + touching.pairs(np.array(still, int), own)
+            static = touching.of[STATIC]
+            if one in mechanisms.left_out:
+                fine = mechanisms.left_out[one]
+                static = static[[touching.colliders[number].path not in fine for number in static]]
+            pairs = touching.pairs(own, own) + touching.pairs(static, own)
             for other in group[place + 1 :]:
                 pairs += touching.pairs(own, touching.of[other])
             for pair in pairs:

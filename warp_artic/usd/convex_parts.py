@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import importlib.metadata
 import importlib.util
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from warp_artic.errors import SettingsError, SolveError
+from warp_artic.sim.files.whole_file import written_whole
 from warp_artic.usd import coacd_process
 
 LONGEST = 120.0
@@ -46,7 +47,9 @@ def convex_parts(points: np.ndarray, triangles: np.ndarray, most: int) -> list[n
     with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return _read(kept)
     if not Path(sys.executable).stem.lower().startswith("python"):  # an application that embeds it
-        return coacd_process.decompose(points, triangles, most)
+        with contextlib.suppress(RuntimeError):
+            return coacd_process.decompose(points, triangles, most)
+        return []
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "given.npz"), Path(folder, "found.npz")
         np.savez(given, points=points, triangles=triangles, most=most)
@@ -71,10 +74,8 @@ def _read(path: Path) -> list[np.ndarray]:
 
 
 def _keep(path: Path, content: bytes) -> None:
-    """Write a file as a whole, where this can be done."""
-    with contextlib.suppress(OSError):
+    """Write a file of the cache, where this can be done."""
+    with contextlib.suppress(OSError, SettingsError, SolveError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
+        with written_whole(path) as file:
+            file.write_bytes(content)

@@ -56,7 +56,7 @@ FILLS = ("convexDecomposition", "sphereFill")
 """Approximations by several convex shapes."""
 DETAILED = (*FILLS, "sdf")
 """Those for which solids that are not convex are decomposed."""
-MISSING = {True: "", False: "; the extra warp-artic[decompose] decomposes closed ones"}
+MISSING = {True: "", False: "; closed solids are decomposed with CoACD: pip install 'warp-artic[decompose]'"}
 """What is said where CoACD is not there."""
 HULL, SPHERE, CUBE = "convexHull", "boundingSphere", "boundingCube"
 APPROXIMATIONS = (*EXACT, HULL, *FILLS, SPHERE, CUBE)
