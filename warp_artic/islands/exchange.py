@@ -141,18 +141,22 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         steps_at_rest[0, column] = mechanisms.steps_at_rest[env * mechanisms.count + bodies.mechanism[numbers[k]]]
 
     @wp.kernel(**OPTIONS)
-    def give_displacement(
-        columns: wp.array(dtype=int), numbers: wp.array(dtype=int), mechanisms: Mechanisms, displacement: Rows
+    def give_motion(
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        mechanisms: Mechanisms,
+        motion: wp.array(dtype=T),
+        given: Rows,
     ):
-        """Write the displacements of mechanisms beside the step, a row a dof."""
+        """Write velocities or displacements of mechanisms, a row a dof."""
         env, k = wp.tid()
         column = columns[k] + env
         first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
         for dof in range(mechanisms.dofs[numbers[k]]):
-            displacement[dof, column] = mechanisms.displacement[first + dof]
+            given[dof, column] = motion[first + dof]
 
     return SimpleNamespace(
-        take_links=take_links, take_broken=take_broken, give_forces=give_forces, give_displacement=give_displacement
+        take_links=take_links, take_broken=take_broken, give_forces=give_forces, give_motion=give_motion
     )
 
 

@@ -319,6 +319,16 @@ def scale_floating(
 
 
 @wp.func
+def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, given: Real, found: Real, worker: int):
+    """Slow a tree down as a whole, from an energy found to that given, where chosen."""
+    s = scale_of(found, given)
+    for dof in range(model.dof_count):
+        if model.link_tree[model.dof_link[dof]] == tree:
+            v = work.v[dof, worker]
+            work.v[dof, worker] = where_positive(chosen, s * v, v)
+
+
+@wp.func
 def add_where(work: WorkArrays, row: int, worker: int, chosen: Real, change: Vec3):
     """Add a change to three velocities, where chosen."""
     v = load_vec3(work.v, row, worker)

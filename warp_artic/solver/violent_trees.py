@@ -43,8 +43,8 @@ from warp_artic.solver.energy_projection import (
     energy_of_whole,
     kinetic_energy_given,
     root_arm,
-    scale_of,
     scale_tree,
+    scale_whole,
     stay,
 )
 from warp_artic.solver.history import nearer
@@ -312,16 +312,6 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
             if model.tree_is_guarded[tree] == 1 and model.tree_island[tree] == island:
                 pushed = work.tree_pushed[tree, worker]
                 work.tree_given[tree, worker] = work.tree_given[tree, worker] * where_positive(pushed, share, one)
-
-
-@wp.func
-def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, given: Real, found: Real, worker: int):
-    """Slow a tree down as a whole, from an energy found to that given, where chosen."""
-    s = scale_of(found, given)
-    for dof in range(model.dof_count):
-        if model.link_tree[model.dof_link[dof]] == tree:
-            v = work.v[dof, worker]
-            work.v[dof, worker] = where_positive(chosen, s * v, v)
 
 
 @wp.func

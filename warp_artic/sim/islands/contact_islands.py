@@ -79,6 +79,7 @@ class ContactIslands:
         self._find_points()
         self._solve()
         self._predict_and_resolve()
+        exchange.add_contact_work(launches)
         exchange.give_forces()
         if self._sleep_steps:
             launches.watch(self.groups, True)
@@ -89,6 +90,7 @@ class ContactIslands:
         self._exchange.keep_spins()
         self._exchange.keep_accelerations()
         self._exchange.give_displacements(launches)
+        self._exchange.limit_energies(launches)
         if self._sleep_steps:
             launches.watch(self.groups, True)
 

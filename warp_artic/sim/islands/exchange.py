@@ -112,7 +112,8 @@ class Exchange:
             wp.copy(field, given)
 
     def begin(self) -> None:
-        """Begin a step without predicted motion."""
+        """Begin a step without predicted motion, at the velocities without contacts."""
+        wp.copy(self._layout.mechanisms.v, self._layout.mechanisms.free)
         self._layout.bodies.prediction_count.zero_()
         self._layout.bodies.is_deflected.zero_()
 
@@ -129,6 +130,22 @@ class Exchange:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.mechanisms, *outputs]
             self._launch(self._kernels.give_forces, part.links, inputs)
+
+    def add_contact_work(self, launches: Launches) -> None:
+        """Add the work of contacts to the energies that mechanisms with joints would have without them."""
+        for part in self._trees:
+            mechanisms, found = self._layout.mechanisms, part.tables
+            names = "free_velocities", "velocities", "energies", "touched"
+            self._give_motion(part, mechanisms.free, found[names[0]])
+            self._give_motion(part, mechanisms.v, found[names[1]])
+            arrays = (found[name].numbers for name in names)
+            launches.dynamics(part.group, "contact_work", part.group.arrays.control, self._h, self._ahead, *arrays)
+
+    def limit_energies(self, launches: Launches) -> None:
+        """Let mechanisms with joints have no more energy than contacts have left them."""
+        for part in self._trees:
+            arrays = (part.tables[name].numbers for name in ("energies", "touched"))
+            launches.dynamics(part.group, "touched_energies", part.group.arrays.control, *arrays)
 
     def keep_spins(self) -> None:
         """Let bodies that turn fast have no more energy than contacts have left them."""
@@ -163,9 +180,12 @@ class Exchange:
             self._give_displacement(part, launches)
 
     def _give_displacement(self, part: GroupPart, launches: Launches) -> None:
-        inputs = [part.mechanism_columns, part.mechanism_numbers, self._layout.mechanisms, part.displacement.scalars]
-        self._launch(self._kernels.give_displacement, part.mechanism_columns, inputs)
+        self._give_motion(part, self._layout.mechanisms.displacement, part.displacement)
         launches.displace(part.group, part.displacement)
+
+    def _give_motion(self, part: GroupPart, motion: wp.array, given: Field) -> None:
+        inputs = [part.mechanism_columns, part.mechanism_numbers, self._layout.mechanisms, motion, given.scalars]
+        self._launch(self._kernels.give_motion, part.mechanism_columns, inputs)
 
     def _take_trees(self, launches: Launches, tables: RowTables) -> None:
         layout = self._layout
@@ -197,6 +217,8 @@ class Exchange:
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
             self._take_velocities(part, layout.mechanisms.free, 0.0)
+            energies = part.tables["energies"].numbers
+            launches.dynamics(part.group, "free_energies", part.group.arrays.control, energies)
         self._take_found()
         table.put(kept, everywhere)
 

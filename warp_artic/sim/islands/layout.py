@@ -308,6 +308,10 @@ class IslandLayout:
             "bounds": Field.zeros(SIZE * len(rows), columns),
             "gradients": Field.zeros(terms, columns),
             "pushes": Field.zeros(terms, columns),
+            "free_velocities": Field.zeros(size, columns),
+            "velocities": Field.zeros(size, columns),
+            "energies": Field.zeros(len(tree.parts), columns),
+            "touched": Field.zeros(len(tree.parts), columns),
             "vectors": Field.zeros(3 * (size + 2 * tree.link_count), columns),
             "jacobian": Field.zeros(6 * tree.link_count * size, columns),
         }

@@ -1,0 +1,56 @@
+"""Ropes of light links that run over a peg, among many bodies: contacts take energy from them and never give any."""
+
+import numpy as np
+import pytest
+
+from tests.contact_stages import ContactScene, capsule, cylinder, turn
+from tests.islands.crowds import crowd
+
+LINKS, PITCH = 26, 0.1
+HEIGHT = 2.2
+"""Of the rope at the start [m]."""
+
+
+def rope_on_a_peg(mass: float, shift: float) -> ContactScene:
+    """Capsules of a mass [kg] on ball joints, straight above a peg, with so many links more on one side."""
+    solids, joints = [], ""
+    for k in range(LINKS):
+        place = ((k - 0.5 * LINKS + shift) * PITCH, 0.0, HEIGHT)
+        solids.append(capsule(f"l{k}", 0.02, 0.03, place, quaternion=turn((0, 1, 0), 0.5 * np.pi), mass=mass))
+        if k:
+            joints += (
+                f'def PhysicsSphericalJoint "j{k}" {{\n'
+                f"rel physics:body0 = </World/l{k - 1}>\nrel physics:body1 = </World/l{k}>\n"
+                f"point3f physics:localPos0 = (0, 0, {0.5 * PITCH})\n"
+                f"point3f physics:localPos1 = (0, 0, {-0.5 * PITCH})\n}}\n"
+            )
+    peg = cylinder("peg", 0.1, 0.3, (0.0, 0.0, 2.0), quaternion=turn((1, 0, 0), 0.5 * np.pi), mass=0.0)
+    return ContactScene(solids=[*solids, peg], joints=joints)
+
+
+@pytest.mark.parametrize(
+    "mass, rate, shift, precision",
+    [
+        (0.02, 240, 3.0, "float32"),
+        (0.05, 60, 3.0, "float32"),
+        (0.05, 120, 0.3, "float32"),
+        (0.005, 60, 0.3, "float64"),
+    ],
+)
+def test_a_rope_that_runs_over_a_peg(mass, rate, shift, precision):
+    """It whips by up to a radian a step, and gains at most a percent of what it falls by."""
+    one = crowd(rope_on_a_peg(mass, shift), dt=1 / rate, precision=precision)
+    energy = one.record(4 * rate, quantities=["energy"]).energy[:, 0].astype(float).sum(axis=-1)
+    assert not one.failures()
+    gained = energy - np.minimum.accumulate(energy)
+    assert gained.max() < 0.01 * LINKS * mass * 9.81 * HEIGHT
+
+
+def test_a_rope_that_hangs_over_a_peg():
+    """Friction holds it where one side is heavier by less than e^(mu pi)."""
+    one = crowd(rope_on_a_peg(0.02, 0.3), dt=1 / 240)
+    rope = [one.link_names.index(f"/World/l{k}") for k in range(LINKS)]
+    one.step(480)
+    height = one.state.link_pose.numpy()[rope, 2, 0]
+    assert np.argmax(height) == LINKS // 2
+    assert height.max() == pytest.approx(2.12, abs=0.005)
