@@ -36,10 +36,10 @@ from warp_artic.usd.outputs import (
     tendon_attribute,
 )
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.row_matrices import matrices, world_matrices, world_scales
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import prim_named
 from warp_artic.usd.units import Quantity
-from warp_artic.usd.write_links import matrices, world_matrices, world_scales
 from warp_artic.usd.write_meshes import local_points, start_matrix
 
 WORLD = "omni:fabric:worldMatrix"

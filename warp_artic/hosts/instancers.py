@@ -16,8 +16,9 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
 from warp_artic.errors import SettingsError
+from warp_artic.usd.instances import with_instances
+from warp_artic.usd.row_matrices import scale_and_rotation
 from warp_artic.usd.time_samples import prim_named
-from warp_artic.usd.write_links import scale_and_rotation
 
 ROOT = Sdf.Path("/WarpArticEnvironments")
 SCALE = "xformOp:scale:warpArtic"
@@ -46,11 +47,16 @@ class Instancers:
         self.layer = Sdf.Layer.CreateAnonymous("warp_artic_environments.usda")
         self._meters = UsdGeom.GetStageMetersPerUnit(stage)
         self._offsets = _grid(environments, spacing, UsdGeom.GetStageUpAxis(stage))
-        prims = [prim_named(stage, path, "link") for path in links]
+        instanced = with_instances(stage)
+        prims = [prim_named(instanced.stage, path, "link") for path in links]
+        looks = [prim.GetPath() for prim in prims]
+        for number, path in enumerate(links):
+            if path in instanced.moving:
+                looks[number] = Sdf.Path(instanced.moving[path].like)
         cache = UsdGeom.XformCache()
         with Sdf.ChangeBlock():
             Sdf.CreatePrimInLayer(self.layer, ROOT).specifier = Sdf.SpecifierDef
-            self._links = [self._define(number, prim, prims, cache) for number, prim in enumerate(prims)]
+            self._links = [self._define(number, prim, looks[number], prims, cache) for number, prim in enumerate(prims)]
 
     def open(self) -> None:
         """Let the stage show the layer."""
@@ -71,14 +77,14 @@ class Instancers:
         if self.layer.identifier in session.subLayerPaths:
             session.subLayerPaths.remove(self.layer.identifier)
 
-    def _define(self, number: int, prim: Usd.Prim, prims: list[Usd.Prim], cache: UsdGeom.XformCache):
+    def _define(self, number: int, prim: Usd.Prim, look: Sdf.Path, prims: list[Usd.Prim], cache: UsdGeom.XformCache):
         """The attributes of the positions and orientations of a link."""
         path = ROOT.AppendChild(f"link_{number}")
         spec = Sdf.CreatePrimInLayer(self.layer, path)
         spec.specifier, spec.typeName = Sdf.SpecifierDef, "PointInstancer"
         shelf = Sdf.PrimSpec(spec, "prototypes", Sdf.SpecifierClass)
         shown = Sdf.PrimSpec(shelf, "link", Sdf.SpecifierDef)
-        shown.referenceList.prependedItems.append(Sdf.Reference("", prim.GetPath()))
+        shown.referenceList.prependedItems.append(Sdf.Reference("", look))
         scale, _ = scale_and_rotation(np.array(cache.GetLocalToWorldTransform(prim))[None])
         Sdf.AttributeSpec(shown, SCALE, Sdf.ValueTypeNames.Double3).default = tuple(map(float, scale[0]))
         order = Sdf.AttributeSpec(shown, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)

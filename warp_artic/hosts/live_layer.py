@@ -1,6 +1,8 @@
 """Where links are now, on the stage that a host shows: a layer below the session layer, without time samples.
 
-Each link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a link
+Bodies of point instances are shown by the arrays of their instancer.
+
+Each other link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a link
 of scale S at rotation R and translation t has the world matrix W = S R T, and under a parent of the world matrix P the
 local one is W P^-1. A parent below another link moves with it: P = C W_A, with C constant and W_A that of the link.
 
@@ -15,9 +17,11 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
 from warp_artic.errors import StageError
+from warp_artic.usd.instance_arrays import InstanceArrays, arrays_for_usd, block_stale
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.row_matrices import matrices, world_matrices, world_scales
 from warp_artic.usd.time_samples import over, prim_named
-from warp_artic.usd.write_links import matrices, world_matrices, world_scales
 from warp_artic.usd.write_meshes import follows, hold, local_points, start_matrix
 
 OP = "xformOp:transform:warpArtic"
@@ -45,18 +49,26 @@ class LiveLayer:
         stage = self.stage
         self.layer.Clear()
         mesh_prims = [prim_named(stage, path, "elastic body") for path in meshes]
-        prims = [prim_named(stage, path, "link") for path in links]
+        self._instanced = with_instances(stage)
+        moving = self._instanced.moving
+        prims = [prim_named(self._instanced.stage, path, "link") for path in links]
         self._meters = UsdGeom.GetStageMetersPerUnit(stage)
         time = Usd.TimeCode(start_code(stage))
         cache = UsdGeom.XformCache(time)
-        self._carriers = _carriers(prims)
-        self._moving = [row for row, prim in enumerate(prims) if _varies(prim, prims, self._carriers[row])]
-        self._prims = prims
+        # A body of an instance moves the instance, which is below its instancer.
+        held = [
+            prims[row].GetStage().GetPrimAtPath(moving[path].root) if path in moving else prims[row]
+            for row, path in enumerate(links)
+        ]
+        self._carriers = _carriers(held)
+        self._moving = [row for row, prim in enumerate(held) if _varies(prim, held, self._carriers[row])]
+        self._prims = held
         self._from_parent = self._inverse_parents(cache)
         self._scale = world_scales(prims, cache)
         self._mesh_matrices = [start_matrix(prim) for prim in mesh_prims]
         with Sdf.ChangeBlock():
-            self._attributes = [self._define(prim) for prim in prims]
+            self._attributes = [None if path in moving else self._define(prim) for path, prim in zip(links, prims)]
+            self._instancers = self._define_instancers(prims, links, moving, cache)
             self._points = [self._define_points(prim, W, links) for prim, W in zip(mesh_prims, self._mesh_matrices)]
         self._shown = np.full((len(prims), 4, 4), np.nan)
         self.links, self.meshes = tuple(links), tuple(meshes)
@@ -84,7 +96,14 @@ class LiveLayer:
         values = Vt.Matrix4dArray.FromNumpy(np.ascontiguousarray(local[rows].reshape(-1, 16)))
         with Sdf.ChangeBlock():
             for row, value in zip(rows.tolist(), values):
-                self._attributes[row].default = value
+                if self._attributes[row] is not None:
+                    self._attributes[row].default = value
+            for own, arrays, spec in self._instancers:
+                if not np.isin(own, rows).any():
+                    continue
+                (positions,), (quaternions,) = arrays.at(local[own][None])
+                for name, (_, value) in arrays_for_usd(positions, quaternions).items():
+                    spec.attributes[name].default = value
             for attributes, W, world in zip(self._points, self._mesh_matrices, points):
                 local = local_points(world, W, self._meters)
                 for attribute, array in zip(attributes, (local, np.stack([local.min(axis=0), local.max(axis=0)]))):
@@ -117,6 +136,25 @@ class LiveLayer:
         order = Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
         order.default = Vt.TokenArray([OP])
         return Sdf.AttributeSpec(spec, OP, Sdf.ValueTypeNames.Matrix4d)
+
+    def _define_instancers(self, prims, links, moving, cache) -> list[tuple[list[int], InstanceArrays, Sdf.PrimSpec]]:
+        """The rows of each instancer, and what it is shown by."""
+        groups: dict[str, list[int]] = {}
+        for row, path in enumerate(links):
+            if path in moving:
+                groups.setdefault(moving[path].instancer, []).append(row)
+        found = []
+        for path, rows in groups.items():
+            instancer = self.stage.GetPrimAtPath(path)
+            bodies = np.array([cache.GetLocalToWorldTransform(prims[row]) for row in rows])
+            indices = [moving[links[row]].index for row in rows]
+            arrays = InstanceArrays(instancer, indices, bodies, cache.GetTime().GetValue())
+            spec = over(self.layer, instancer)
+            for name, (kind, _) in arrays_for_usd(np.zeros((0, 3)), np.zeros((0, 4))).items():
+                Sdf.AttributeSpec(spec, name, kind)
+            block_stale(spec, instancer)
+            found.append((rows, arrays, spec))
+        return found
 
     def _define_points(self, prim: Usd.Prim, W: np.ndarray, links: Sequence[str]) -> tuple[Sdf.AttributeSpec, ...]:
         """The points of a mesh and its extent."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 from pxr import Sdf, Tf, Usd
 
+from warp_artic.usd.open_stage import stage_beside
+
 UNITS = ("metersPerUnit", "kilogramsPerUnit", "upAxis", "timeCodesPerSecond", "startTimeCode", "endTimeCode")
 """Metadata of a stage that readings depend on."""
 PHYSICS = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "warpArtic:", "material:binding")
@@ -30,15 +32,7 @@ class SourceStage:
         self.is_deaf = False
         """Whether changes are not heard; one that is heard later has all of them read."""
         self._published: list[str] = []
-        with Usd.StageCacheContext(Usd.BlockStageCaches):
-            self.stage = Usd.Stage.OpenMasked(
-                stage.GetRootLayer(),
-                stage.GetSessionLayer(),
-                stage.GetPathResolverContext(),
-                stage.GetPopulationMask(),
-                Usd.Stage.LoadNone,
-            )
-        self.stage.SetInterpolationType(stage.GetInterpolationType())
+        self.stage = stage_beside(stage, stage.GetSessionLayer())
         self._follow_host()
         self._paths: frozenset[Sdf.Path] = frozenset()
         self._has_changed = False

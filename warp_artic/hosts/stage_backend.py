@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd, UsdShade
+from pxr import Sdf, Usd, UsdGeom, UsdShade
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.consequences import headline
@@ -21,6 +21,7 @@ from warp_artic.sim.arrays.views import CONTROL, MOTION, OUTPUTS, PARAMETERS, ST
 from warp_artic.sim.revise import revise
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
+from warp_artic.usd.inventory import traverse
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.tokens import SCHEMA_FAMILIES
@@ -230,7 +231,7 @@ class WarpArticBackend:
                 left.setdefault(path, finding.message)
         meshes = tuple(body.name for body in scene.elastic_bodies)
         self.report = AttachReport(tuple(simulated), left, scene.link_names, meshes)
-        self.source.watch((*simulated, *left, *_materials(self.source.stage, meshes)))
+        self.source.watch((*simulated, *left, *_materials(self.source.stage, meshes), *_instancers(self.source.stage)))
 
     def _set(self, arrays: Mapping[str, Any], environments: Sequence[int] | None) -> None:
         """Set controls or parameters, in place of time samples."""
@@ -258,6 +259,14 @@ def _materials(stage: Usd.Stage, meshes: Iterable[str]) -> Iterable[str]:
     for path in meshes:
         material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial("physics")
         yield str(material.GetPath())
+
+
+def _instancers(stage: Usd.Stage) -> Iterable[str]:
+    """Point instancers and their prototypes."""
+    for prim in traverse(stage):
+        if prim.GetTypeName() == "PointInstancer":
+            targets = UsdGeom.PointInstancer(prim).GetPrototypesRel().GetForwardedTargets()
+            yield from map(str, (prim.GetPath(), *targets))
 
 
 def _prims(tree: Articulation) -> Iterable[str]:

@@ -10,8 +10,8 @@ from pxr import Usd, UsdGeom, UsdSkel
 
 from warp_artic.errors import StageError
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.row_matrices import scale_and_rotation
 from warp_artic.usd.skeleton import Skeleton
-from warp_artic.usd.write_links import scale_and_rotation
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,9 @@ def convert_stage(
     layer = Sdf.Layer.New(Sdf.FileFormat.FindByExtension(output.suffix), os.fspath(place))
     layer.TransferContent(root)
     UsdUtils.ModifyAssetPaths(layer, lambda path: _moved(path, root, output))
+    # Bodies of point instances are no prims that could be rewritten: their prototypes stay as they are.
+    trees = [tree for tree in scene.articulations if inventory.bodies.keys() >= set(tree.bodies)]
+    scene = replace(scene, articulations=tuple(trees), link_names=(), dof_names=())
     conversion = Conversion(scene, Usd.Stage.Open(layer), inventory, attributes, Placements(attributes))
     convert_couplings(conversion)
     convert_mjc(conversion)

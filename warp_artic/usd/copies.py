@@ -211,8 +211,7 @@ def _is_under_nothing(prim: Usd.Prim, known: dict[Usd.Prim, bool]) -> bool:
     if prim not in known:
         schemas = set(prim.GetPrimTypeInfo().GetAppliedAPISchemas())
         passes_on = (
-            prim.GetTypeName() == "PointInstancer"
-            or not schemas.isdisjoint((tokens.RIGID_BODY, *tokens.ARTICULATION_ROOTS))
+            not schemas.isdisjoint((tokens.RIGID_BODY, *tokens.ARTICULATION_ROOTS))
             or any(name.startswith((BINDING, "skel:")) for name in prim.GetAuthoredPropertyNames())
             or prim.HasAuthoredMetadata("clips")
         )
@@ -258,8 +257,8 @@ def _is_still(prims: list[Usd.Prim]) -> bool:
 
 
 def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory, attributes: Attributes) -> set[int]:
-    """The roots that something leads out of or into, and those with velocities, axes locked in the world, instancers,
-    joints that stack, or meshes that deform."""
+    """The roots that something leads out of or into, and those with velocities, axes locked in the world, joints
+    that stack, or meshes that deform."""
     root_of = {str(prims[root].GetPath()): root for family in families for root in family.roots}
     family_of = {root: family for family in families for root in family.roots}
 
@@ -272,7 +271,7 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
     if not families:
         return refused
     meshes = (*inventory.elastic_bodies, *inventory.mesh_tendons)
-    for path in (*inventory.instancers, *_beside_others(inventory, attributes), *meshes):
+    for path in (*_beside_others(inventory, attributes), *meshes):
         if (own := home(path)) is not None:
             refused.update(family_of[own].roots)
     for prim in inventory.all_prims():

@@ -65,8 +65,6 @@ class Inventory:
     """Prims that our schema of this name is applied to."""
     mesh_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
     """Prims of our schema of this name."""
-    instancers: list[str] = field(default_factory=list)
-    """Paths of point instancers."""
     others: dict[str, Usd.Prim] = field(default_factory=dict)
     """Further prims with a physics type, schema or attribute."""
     schemas: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -199,8 +197,6 @@ def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str
 def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
     kind = prim.GetTypeName()
     listed = tokens.RIGID_BODY in schemas
-    if kind == "PointInstancer":
-        inventory.instancers.append(path)
     if kind == tokens.SCENE:
         inventory.scenes[path] = prim
         listed = True

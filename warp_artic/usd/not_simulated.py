@@ -165,10 +165,6 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         if inventory.has_schema(prim, tokens.COLLISION):
             names = [name for name in names if name not in MJC_OF_CONTACTS]
         _report_attributes(prim, names, read, attributes)
-    for path in inventory.instancers:
-        if any(body.startswith(path + "/") for body in (*inventory.bodies, *inventory.elastic_bodies)):
-            text = "bodies below a point instancer are simulated once where they are, not for each of its points"
-            attributes.report.warn("point-instancer", path, text)
 
 
 def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from pxr import Ar, Tf, Usd, UsdUtils
+from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from warp_artic.errors import StageError
 
@@ -50,6 +50,22 @@ def _open(path: str) -> Usd.Stage:
             with suppress(UnicodeDecodeError):  # a name of the file that is no text
                 if not one.sourceFunction.endswith("_ReportErrors"):
                     Tf.Warn(one.commentary)
+
+
+def stage_beside(stage: Usd.Stage, session: Sdf.Layer | None) -> Usd.Stage:
+    """Another stage of the same root layer, loaded and muted alike, with a session layer of its own."""
+    with Usd.StageCacheContext(Usd.BlockStageCaches):
+        beside = Usd.Stage.OpenMasked(
+            stage.GetRootLayer(),
+            session,
+            stage.GetPathResolverContext(),
+            stage.GetPopulationMask(),
+            Usd.Stage.LoadNone,
+        )
+    beside.SetInterpolationType(stage.GetInterpolationType())
+    beside.SetLoadRules(stage.GetLoadRules())
+    beside.MuteAndUnmuteLayers(stage.GetMutedLayers(), [])
+    return beside
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from warp_artic.description.drawing import WORLD_BODY, Drawing, JointMark, Part,
 from warp_artic.description.scene import Scene
 from warp_artic.usd import tessellate
 from warp_artic.usd.gprims import color_of, colors_of_curves, opacity_of, triangles_of
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.read_stage import start_time
+from warp_artic.usd.row_matrices import scale_and_rotation
 from warp_artic.usd.skinned_points import SkinnedPoints
-from warp_artic.usd.write_links import scale_and_rotation
 
 MOST_TRIANGLES = 200_000
 """Of a drawing; larger meshes are simplified in proportion."""
@@ -54,7 +55,7 @@ class _Reader:
     """Collects bodies and parts in one traversal."""
 
     def __init__(self, stage: Usd.Stage, scene: Scene | None):
-        self.stage, self.scene = stage, scene
+        self.stage, self.scene = with_instances(stage, in_time=True).stage, scene
         self.code = start_time(stage)
         self.meters = UsdGeom.GetStageMetersPerUnit(stage)
         self.up = 1 if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y else 2
@@ -63,7 +64,7 @@ class _Reader:
         self.bodies: dict[str, int] = {}
         self.owners: dict[Usd.Prim, Usd.Prim | None] = {}
         self.grounds: list[float] = []
-        self.skins = SkinnedPoints(stage)
+        self.skins = SkinnedPoints(self.stage)
 
     def read(self) -> Drawing:
         """The drawing."""

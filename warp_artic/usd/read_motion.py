@@ -9,11 +9,13 @@ from warp_artic.description.drawing import Drawing, Motion
 from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.read_track import start_code
+from warp_artic.usd.row_matrices import scale_and_rotation
 from warp_artic.usd.skinned_points import SkinnedPoints
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import continuous
-from warp_artic.usd.write_links import scale_and_rotation, write_links
+from warp_artic.usd.write_links import write_links
 from warp_artic.usd.write_meshes import write_meshes
 from warp_artic.usd.write_skeletons import write_skeletons
 
@@ -56,6 +58,7 @@ def frame_times(stage: Usd.Stage, frames_per_second: float) -> np.ndarray:
 
 def read_motion(stage: Usd.Stage, drawing: Drawing, times: np.ndarray) -> Motion:
     """Where everything of a drawing of a stage is at times after the start of the stage [s]."""
+    stage = with_instances(stage, in_time=True).stage
     codes = start_code(stage) + np.asarray(times, float) * stage.GetTimeCodesPerSecond()
     meters = UsdGeom.GetStageMetersPerUnit(stage)
     prims = [stage.GetPrimAtPath(path) for path in drawing.bodies]

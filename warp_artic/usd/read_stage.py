@@ -24,6 +24,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.changes import transform_changes
 from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inventory_once
 from warp_artic.usd.dialects import complete_order
+from warp_artic.usd.instances import Instanced, with_instances
 from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.link_joints import with_joints_between
@@ -134,18 +135,21 @@ def inspect_stage(
     stage = open_stage(stage)
     # Reading makes no garbage: collections took 0.4 s of 1.0 s for 1,000 references of a robot.
     with collection_paused(), reading(stage):
-        prims = traverse(stage)
+        instanced = with_instances(stage)
+        prims = traverse(instanced.stage)
         families = find_families(prims)
-        inspection = _inspect(stage, prims, order, owner, families)
+        inspection = _inspect(instanced, prims, order, owner, families)
         # What is wrong in one copy may be right in another one.
-        return _inspect(stage, prims, order, owner, []) if families and inspection.scene is None else inspection
+        return _inspect(instanced, prims, order, owner, []) if families and inspection.scene is None else inspection
 
 
 def _inspect(
-    stage: Usd.Stage, prims: list[Usd.Prim], dialects: tuple[str, ...], owner: str | None, families: list[Family]
+    instanced: Instanced, prims: list[Usd.Prim], dialects: tuple[str, ...], owner: str | None, families: list[Family]
 ) -> Inspection:
     """All that is understood of a stage, of which some prims may be copies of others."""
-    report = Report()
+    stage, report = instanced.stage, Report()
+    for path, text in instanced.told:
+        report.warn("point-instancer", path, text)
     _check_times(stage, report)
     attributes = Attributes(start_time(stage), _read_units(stage, report), report, dialects, owner)
     _report_composition(stage, report)

@@ -14,6 +14,7 @@ from warp_artic.description.drawing import Drawing, Motion
 from warp_artic.description.scene import Scene
 from warp_artic.errors import ArticError
 from warp_artic.sim.record.recording import Recording
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.origin import is_origin, origin_path
 from warp_artic.usd.read_drawing import read_drawing
@@ -104,6 +105,7 @@ def _moves(stage: Usd.Stage, drawing: Drawing, scene: Scene | None) -> bool:
     if any(one.deforms for one in (*(drawing.without_skin() if has_links else drawing).parts, *drawing.strands)):
         return True
     paths = scene.link_names if has_links else drawing.bodies
+    stage = with_instances(stage, in_time=True).stage
     prims = (UsdGeom.Xformable(stage.GetPrimAtPath(path)) for path in paths)
     return any(prim and prim.TransformMightBeTimeVarying() for prim in prims)
 

@@ -26,15 +26,9 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.start_pose import displacement
 from warp_artic.errors import StageError
 from warp_artic.sim.record.recording import Recording
+from warp_artic.usd.row_matrices import quaternions_from, scale_and_rotation, world_matrices
 from warp_artic.usd.time_samples import at_times, over
-from warp_artic.usd.write_links import (
-    WorldFrames,
-    local_ops,
-    quaternions_from,
-    scale_and_rotation,
-    world_matrices,
-    write_ops,
-)
+from warp_artic.usd.write_links import WorldFrames, local_ops, write_ops
 
 SCOPE = "JointGuides"
 SECOND = 0.6
@@ -95,7 +89,7 @@ class _Where:
     """Where the ends of joints are at some times."""
 
     def __init__(self, stage, recording, environment, times, frames):
-        self.stage, self.recording, self.times, self.frames = stage, recording, times, frames
+        self.recording, self.times, self.frames = recording, times, frames
         self.environment = environment
         self.meters = UsdGeom.GetStageMetersPerUnit(stage)
         self.dofs = {name: dof for dof, name in enumerate(recording.joint_names)}
@@ -123,7 +117,7 @@ class _Where:
             steps = [displacement(joint, values) @ joint.child_frame.inverse() for values in q.tolist()]
             local = np.array([step.rotation for step in steps])
             return R @ local, p + (R @ np.array([step.position for step in steps])[..., None])[..., 0]
-        prim = self.stage.GetPrimAtPath(link.path)
+        prim = self.frames.stage.GetPrimAtPath(link.path)
         if not prim:
             raise StageError(f"{link.path}: the scene of the guides has a link of this name; the stage has none")
         W = self.frames.of(prim)

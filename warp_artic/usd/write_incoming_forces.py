@@ -10,6 +10,7 @@ from pxr import Sdf, Vt
 from warp_artic.errors import SettingsError
 from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.usd import tokens
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
 from warp_artic.usd.units import FORCE, TORQUE, Units
 
@@ -28,7 +29,10 @@ def write_incoming_forces(layer, stage, recording, environment, times, codes, un
     values = recording.link_incoming_joint_force[:, environment]
     check_finite(recording, values, recording.link_names, "incoming joint force")
     values = at_times(recording, values, times)
+    moving = with_instances(stage).moving if values.shape[1] else {}
     for entry, link in enumerate(recording.link_names[: values.shape[1]]):
+        if link in moving:  # an instance has no prim of its own, nor a joint
+            continue
         prim = prim_named(stage, link, "link")
         spec = over(layer, prim)
         apply_schema(spec, tokens.ARTIC_LINK)

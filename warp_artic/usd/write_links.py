@@ -17,11 +17,13 @@ when S_P is uniform. When it is not, the parent's scale is undone by an outermos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
+from warp_artic.usd.instance_arrays import InstanceArrays, write_arrays
+from warp_artic.usd.instances import RUN, with_instances
+from warp_artic.usd.read_track import start_code
+from warp_artic.usd.row_matrices import matrices, quaternions_from, scale_and_rotation, world_matrices
 from warp_artic.usd.time_samples import at_times, check_finite, continuous, over, prim_named, write_samples
 
 RESET = "!resetXformStack!"
@@ -41,22 +43,43 @@ def write_links(layer, stage, recording, environment, times, codes) -> WorldFram
     poses = at_times(recording, np.concatenate([poses[..., :3], quaternions], axis=-1), times)
     poses[..., :3] /= UsdGeom.GetStageMetersPerUnit(stage)
     poses[..., 3:] /= np.linalg.norm(poses[..., 3:], axis=-1, keepdims=True)
-    frames = WorldFrames(stage, codes)
+    instanced = with_instances(stage)
+    frames = WorldFrames(instanced.stage, codes)
     order = sorted(range(len(recording.link_names)), key=lambda link: recording.link_names[link].count("/"))
     is_double = recording.link_pose.dtype == np.float64
+    moved: dict[str, list[tuple[int, Usd.Prim]]] = {}
     for link in order:
-        prim = prim_named(stage, recording.link_names[link], "link")
+        prim = prim_named(frames.stage, recording.link_names[link], "link")
         W = frames.place(prim, poses[:, link, :3], matrices(poses[:, link, 3:]))
+        instance = instanced.moving.get(recording.link_names[link])
+        if instance is not None:
+            moved.setdefault(instance.instancer, []).append((instance.index, prim))
+            continue
         ops = local_ops(W, frames.of(prim.GetParent()))
         write_ops(over(layer, prim), codes, *ops, is_double=is_double)
+    for path, group in moved.items():
+        _write_instancer(layer, stage.GetPrimAtPath(path), group, frames)
     return frames
+
+
+def _write_instancer(layer, instancer: Usd.Prim, group: list[tuple[int, Usd.Prim]], frames: WorldFrames) -> None:
+    """Samples of an instancer, of which some instances move with bodies that are placed, given with their indices."""
+    indices, prims = zip(*group)
+    code = start_code(frames.stage)
+    cache = UsdGeom.XformCache(code)
+    start = np.array([cache.GetLocalToWorldTransform(prim) for prim in prims])
+    arrays = InstanceArrays(instancer, indices, start, code)
+    moved = np.stack([frames.of(prim) for prim in prims], axis=1) @ np.linalg.inv(frames.of(instancer))[:, None]
+    spec = over(layer, instancer)
+    spec.customData = {RUN: True}
+    write_arrays(spec, arrays, moved, frames.codes)
 
 
 class WorldFrames:
     """World matrices of prims at each sample, shape (F or 1, 4, 4), links moved by the run."""
 
     def __init__(self, stage: Usd.Stage, codes: list):
-        self.codes = codes
+        self.stage, self.codes = stage, codes
         self.start = UsdGeom.XformCache(codes[0])
         self.known = {stage.GetPseudoRoot().GetPath(): np.eye(4)[None]}
 
@@ -85,31 +108,6 @@ class WorldFrames:
         return np.array([xformable.GetLocalTransformation(code) for code in codes]), xformable.GetResetXformStack()
 
 
-def world_matrices(scale: np.ndarray, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """W = S R T (F, 4, 4) of scales (F or 1, 3), row-vector rotations (F, 3, 3) and positions (F, 3)."""
-    W = np.zeros((len(positions), 4, 4))
-    W[:, :3, :3] = scale[:, :, None] * rotations
-    W[:, 3, :3] = positions
-    W[:, 3, 3] = 1.0
-    return W
-
-
-def scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S (F, 3) and R (F, 3, 3) of matrices S R T; a mirrored one has a negative scale in all three.
-
-    Where a scale is zero the row of R is zero.
-    """
-    A = W[:, :3, :3]
-    scale = np.linalg.norm(A, axis=2) * np.where(np.linalg.det(A) < 0.0, -1.0, 1.0)[:, None]
-    return scale, A / np.where(scale == 0.0, 1.0, scale)[:, :, None]
-
-
-def world_scales(prims: Sequence[Usd.Prim], cache: UsdGeom.XformCache) -> np.ndarray:
-    """S (F, 3) of the world matrices of prims."""
-    authored = np.array([cache.GetLocalToWorldTransform(prim) for prim in prims]).reshape(-1, 4, 4)
-    return scale_and_rotation(authored)[0]
-
-
 def local_ops(W: np.ndarray, P: np.ndarray):
     """Op order, translation, quaternion xyzw, scale and undone scale of the parent (F, 3 or 4) of W under P."""
     order = [TRANSLATE, ORIENT, SCALE]
@@ -124,32 +122,6 @@ def local_ops(W: np.ndarray, P: np.ndarray):
     if np.ptp(parent_scale, axis=1).max() <= 1e-6 * np.abs(parent_scale).max():
         return order, translation / parent_scale, quaternion, scale / parent_scale, None
     return [SCALE_PARENT, *order], translation, quaternion, scale, np.broadcast_to(1.0 / parent_scale, scale.shape)
-
-
-def matrices(quaternions: np.ndarray) -> np.ndarray:
-    """Row-vector rotation matrices (F, 3, 3) of unit quaternions xyzw (F, 4)."""
-    x, y, z, w = quaternions.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)],
-        [2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)],
-        [2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
-
-
-def quaternions_from(R: np.ndarray) -> np.ndarray:
-    """Continuous unit quaternions xyzw (F, 4) of row-vector rotation matrices (F, 3, 3); Shepperd's choice."""
-    m = R.transpose(0, 2, 1)
-    trace = np.trace(m, axis1=1, axis2=2)
-    squares = np.concatenate([np.diagonal(m, axis1=1, axis2=2), trace[:, None]], axis=1)
-    skew = np.stack([m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]], axis=1)
-    # Row `largest` of the symmetric matrix 4 q q^T is a multiple of q.
-    outer = np.empty((len(R), 4, 4))
-    outer[:, :3, :3] = m + m.transpose(0, 2, 1)
-    outer[:, (0, 1, 2), (0, 1, 2)] = 1.0 + 2.0 * squares[:, :3] - trace[:, None]
-    outer[:, :3, 3] = outer[:, 3, :3] = skew
-    outer[:, 3, 3] = 1.0 + trace
-    return continuous(outer[np.arange(len(R)), np.argmax(squares, axis=1)])
 
 
 def write_ops(spec, codes, order, translation, quaternion, scale, undone, *, is_double) -> None:

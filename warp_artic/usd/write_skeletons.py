@@ -19,9 +19,10 @@ from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
 from warp_artic.usd import tokens
 from warp_artic.usd.inventory import traverse
+from warp_artic.usd.row_matrices import matrices, quaternions_from, scale_and_rotation, world_matrices
 from warp_artic.usd.skeleton import Skeleton
 from warp_artic.usd.time_samples import apply_schema, continuous, over
-from warp_artic.usd.write_links import WorldFrames, matrices, quaternions_from, scale_and_rotation, world_matrices
+from warp_artic.usd.write_links import WorldFrames
 
 MOTION = "warpArticMotion"
 """The name of an animation below its skeleton."""
