@@ -75,9 +75,9 @@ def test_typed_prims():
 
 
 def test_bodies_of_a_point_instancer():
-    """Bodies below a point instancer are read once, and that is said."""
-    (warning,) = warnings_of(open_text('def PointInstancer "many" {\n' + body("a") + "}\n"))
-    assert warning.startswith("/many: bodies below a point instancer are simulated once")
+    """Bodies below a point instancer that are in no prototype are not simulated, and that is said."""
+    (warning,) = warnings_of(open_text('def PointInstancer "many" {\n' + body("a") + "}\n" + body("b")))
+    assert warning.startswith("/many: bodies and colliders below it are in none of its prototypes")
 
 
 def test_colliders_that_touch_nothing_are_one_warning():

@@ -24,7 +24,7 @@ LEFT_OUT = {
     "particles": "particles",
     "surface-velocity": "velocities of surfaces",
     "joint-instancer": "joint instancers",
-    "point-instancer": "copies of point instancers",
+    "point-instancer": "some instances of point instancers",
     "not-simulated": "features of joints and bodies",
 }
 """Rules about what acts on the motion and is not simulated, the weightiest first, and what they are about."""

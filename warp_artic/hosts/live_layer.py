@@ -2,9 +2,9 @@
 
 Bodies of point instances are shown by the arrays of their instancer.
 
-Each other link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a link
-of scale S at rotation R and translation t has the world matrix W = S R T, and under a parent of the world matrix P the
-local one is W P^-1. A parent below another link moves with it: P = C W_A, with C constant and W_A that of the link.
+Each other link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a
+link of scale S at rotation R and translation t has the world matrix W = S R T, and under a parent of the world matrix P
+the local one is W P^-1. A parent below another link moves with it: P = C W_A, with C constant and W_A that of the link.
 
 Meshes that deform have their points here, as `usd.write_meshes` puts them into a run layer.
 """
@@ -56,10 +56,8 @@ class LiveLayer:
         time = Usd.TimeCode(start_code(stage))
         cache = UsdGeom.XformCache(time)
         # A body of an instance moves the instance, which is below its instancer.
-        held = [
-            prims[row].GetStage().GetPrimAtPath(moving[path].root) if path in moving else prims[row]
-            for row, path in enumerate(links)
-        ]
+        roots = [moving[path].root if path in moving else path for path in links]
+        held = [self._instanced.stage.GetPrimAtPath(path) for path in roots]
         self._carriers = _carriers(held)
         self._moving = [row for row, prim in enumerate(held) if _varies(prim, held, self._carriers[row])]
         self._prims = held

@@ -143,9 +143,9 @@ OF_STAGES = (
     Rule(
         "point-instancer",
         WARNING,
-        "Rigid bodies are below a point instancer, which repeats them.",
-        "Bodies that are prims, or instances of prims by reference.",
-        "Reference the asset once for each point, or simulate several environments.",
+        "Some instances of a point instancer are not simulated, or only from where they are at the start.",
+        "Static colliders, and prototypes with one rigid body, in arrays of one length, under a uniform scale.",
+        "Give a prototype one rigid body, repair what the finding names, or reference the asset once for each point.",
     ),
     Rule(
         "vehicle",
