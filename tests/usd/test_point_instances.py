@@ -8,10 +8,12 @@ import warp_artic as wa
 from tests.usd.authoring import SI, SMALL_UNITS, open_text, warnings_of
 from warp_artic.errors import StageError
 from warp_artic.sim.record.recording import Recording
+from warp_artic.usd.compare_motion import compare_motion
 from warp_artic.usd.read_drawing import read_drawing
 from warp_artic.usd.read_motion import played, read_motion
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 from warp_artic.usd.row_matrices import scale_and_rotation
+from warp_artic.usd.write_clips import ClipWriter
 
 BODY = '(prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])'
 SHAPE = '(prepend apiSchemas = ["PhysicsCollisionAPI"])'
@@ -193,6 +195,40 @@ def test_a_run_is_written_to_the_instancer(tmp_path, header):
         np.testing.assert_allclose(links[path].pose.position, pose[:3], atol=near)
 
 
+def test_runs_of_instances_are_compared(tmp_path):
+    """The same run does not differ, in clips neither; another one does, by instance."""
+    stage = saved(instancer(MIXED, above=ABOVE), tmp_path)
+    scene = read_stage(stage)
+    recording = recorded(scene)
+    wa.write_results(stage, recording, tmp_path / "run.usda")
+    wa.write_results(stage, recorded(scene, seed=4), tmp_path / "other.usda")
+    ClipWriter(stage, tmp_path / "clips.usda").write(recording)
+    run, other, clips = (Usd.Stage.Open(str(tmp_path / f"{name}.usda")) for name in ("run", "other", "clips"))
+    assert compare_motion(run, clips).prims[0].largest < 1e-6
+    worst = compare_motion(run, other).prims[0]
+    assert worst.path.startswith("/World/holder/many/instance_") and worst.largest > 0.1
+
+
+def test_a_body_has_the_instances_below_it():
+    """Colliders of an instancer below a rigid body are its own, each with its mass."""
+    stones = f'def Cube "stone" {SHAPE} {{\n}}\n'
+    content = "int[] protoIndices = [0, 0]\npoint3f[] positions = [(-2, 0, 0), (2, 0, 0)]"
+    text = instancer(content, stones, ("stone",))
+    scene = read_stage(open_text(text.replace('"holder"', '"holder" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])')))
+    (link,) = scene.articulations[0].links
+    assert (link.path, link.mass) == ("/World/holder", 2 * 8 * 1000.0)
+    assert link.inertia[0] == pytest.approx(16000 * 4 / 6)
+    assert link.inertia[3] == pytest.approx(16000 * (4 / 6 + 4))
+
+
+def test_joints_lead_to_instances():
+    """A joint may name an instance as it is called."""
+    joint = 'def PhysicsFixedJoint "weld" {\nrel physics:body1 = </World/holder/many/instance_1>\n}\n'
+    content = "int[] protoIndices = [0, 0]\npoint3f[] positions = [(0, 0, 1), (2, 0, 0)]"
+    scene = read_stage(open_text(instancer(content, BOX, ("box",), more=joint)))
+    assert [len(tree.joints) for tree in scene.articulations] == [0, 1]
+
+
 def test_instances_are_drawn(tmp_path):
     """What is drawn of a run has a part for each instance, where its body was; prototypes are not drawn."""
     stage = saved(instancer(MIXED, above=ABOVE), tmp_path)
@@ -264,6 +300,10 @@ point3f[] positions = [(0, 0, 0)]
 {BOX}}}
 }}
 """
+HINGED = (
+    f'def Xform "hinged" {{\n{BOX}def PhysicsRevoluteJoint "hinge" {{\n'
+    "rel physics:body1 = </World/holder/many/kinds/hinged/box>\n}\n}\n"
+)
 FITS = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 1)]\n"
 
 
@@ -271,6 +311,7 @@ FITS = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 1)]\n"
     ("content", "prototypes", "names", "above", "said"),
     [
         (FITS, TWO, ("two",), "", "instances of /World/holder/many/kinds/two are not simulated: it has 2 rigid bodies"),
+        (FITS, HINGED, ("hinged",), "", "hinged/hinge is PhysicsRevoluteJoint, and an instance has one rigid body"),
         (FITS, BOX, (), "", "bodies and colliders below it are in none of its prototypes"),
         ("", BOX, ("box",), "", "its instances are not simulated: it has no protoIndices"),
         (FITS.replace("[0]", "[3]"), BOX, ("box",), "", "protoIndices has 3, and it has 1 prototypes"),

@@ -9,6 +9,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdSkel
 
 from warp_artic.errors import StageError
+from warp_artic.usd.instances import with_instances
 from warp_artic.usd.read_track import start_code
 from warp_artic.usd.row_matrices import scale_and_rotation
 from warp_artic.usd.skeleton import Skeleton
@@ -54,6 +55,7 @@ def compare_motion(a: Usd.Stage, b: Usd.Stage) -> MotionDifference:
     Raises:
         StageError: They end at different times, so that one of them has a part that the other lacks.
     """
+    a, b = (with_instances(stage, in_time=True).stage for stage in (a, b))
     prims_a, prims_b = _xformables(a), _xformables(b)
     skeletons = _skeletons(prims_a), _skeletons(prims_b)
     times = _times((a, prims_a, skeletons[0]), (b, prims_b, skeletons[1]))

@@ -34,6 +34,9 @@ NAMING = ("collection:colliders:includes", "collection:colliders:excludes", "phy
 RUN = "warpArtic"
 """In the custom data of an instancer that a run has written."""
 UNEVEN = 1e-6
+"""By how much the scale of an instancer may differ between directions, relative to it, squared."""
+MORE = (*tokens.JOINTS, *tokens.GEARS, tokens.ARTIC_FIXED_TENDON, tokens.ARTIC_SPATIAL_TENDON, tokens.ARTIC_MESH_TENDON)
+"""What is between bodies."""
 ALL = Usd.TraverseInstanceProxies(Usd.PrimIsActive & Usd.PrimIsLoaded)
 
 
@@ -163,8 +166,12 @@ class _Instancer:
             moving = [prim for prim in physics if _moves(prim)]
             found.append(moving[0] if moving else None)
             name = self.prototypes[number].GetPath() if self.prototypes[number] else ""
+            other = next((prim for prim in physics if _is_more(prim)), None)
             if len(moving) > 1:
                 why = f"it has {len(moving)} rigid bodies, and an instance moves one"
+            elif other:
+                what = "an elastic body" if tokens.ARTIC_ELASTIC_BODY in _schemas(other) else other.GetTypeName()
+                why = f"{other.GetPath()} is {what}, and an instance has one rigid body and colliders"
             elif moving and is_nested:
                 why = "the instancer is below another one, or in a prototype of one, which has no place for bodies"
             elif moving and is_uneven:
@@ -264,8 +271,14 @@ def _name_all(stage: Usd.Stage, layer: Sdf.Layer, instancers: list[_Instancer]) 
 
 
 def _physics(root: Usd.Prim) -> list[Usd.Prim]:
-    """The rigid bodies and colliders at and below a prim."""
-    return [one for one in Usd.PrimRange(root, ALL) if _schemas(one) & {tokens.RIGID_BODY, tokens.COLLISION}]
+    """The bodies, colliders and joints at and below a prim."""
+    acting = {tokens.RIGID_BODY, tokens.COLLISION}
+    return [one for one in Usd.PrimRange(root, ALL) if _schemas(one) & acting or _is_more(one)]
+
+
+def _is_more(prim: Usd.Prim) -> bool:
+    """Whether a prim is more than a rigid body or a collider."""
+    return prim.GetTypeName() in MORE or tokens.ARTIC_ELASTIC_BODY in _schemas(prim)
 
 
 def _schemas(prim: Usd.Prim) -> set[str]:
