@@ -41,6 +41,7 @@ float3 xformOp:rotateXYZ = (10, 20, 30)
 double3 xformOp:scale = (2, 2, 2)
 uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"]
 """
+FITS = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 1)]\n"
 MIXED = """int[] protoIndices = [0, 1, 1, 0]
 point3f[] positions = [(0, 0, 1), (1, 0, 1.5), (0, 2, 1), (3, 1, 1)]
 quath[] orientations = [(1, 0, 0, 0), (0.5, 0.5, 0.5, 0.5), (0, 1, 0, 0), (1, 0, 0, 0)]
@@ -167,6 +168,16 @@ def test_velocities_are_those_of_the_instancer():
     for path, v, w in zip(scene.link_names, linear, angular):
         np.testing.assert_allclose(links[path].linear_velocity, v, atol=1e-6)
         np.testing.assert_allclose(links[path].angular_velocity, w, atol=1e-6)
+
+
+def test_velocities_in_an_instance(tmp_path):
+    """A body inside an instance that is a prototype starts with the velocity of its point, too."""
+    (tmp_path / "rock.usda").write_text("#usda 1.0\n" + INNER)
+    rock = 'def "rock" (\nprepend references = @./rock.usda@</rock>\ninstanceable = true\n) {\n}\n'
+    content = FITS + "vector3f[] velocities = [(1, 2, 3)]"
+    (tree,) = read_stage(saved(instancer(content, rock, ("rock",)), tmp_path)).articulations
+    assert tree.links[0].path == "/World/holder/many/instance_0/core"
+    np.testing.assert_allclose(tree.links[0].linear_velocity, (1, 2, 3), atol=1e-6)
 
 
 @pytest.mark.parametrize("header", [SI, SMALL_UNITS])
@@ -304,7 +315,6 @@ HINGED = (
     f'def Xform "hinged" {{\n{BOX}def PhysicsRevoluteJoint "hinge" {{\n'
     "rel physics:body1 = </World/holder/many/kinds/hinged/box>\n}\n}\n"
 )
-FITS = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 1)]\n"
 
 
 @pytest.mark.parametrize(
@@ -316,6 +326,13 @@ FITS = "int[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 1)]\n"
         ("", BOX, ("box",), "", "its instances are not simulated: it has no protoIndices"),
         (FITS.replace("[0]", "[3]"), BOX, ("box",), "", "protoIndices has 3, and it has 1 prototypes"),
         (FITS.replace("[0]", "[0, 0]"), BOX, ("box",), "", "positions has 1 values, and protoIndices 2"),
+        (
+            FITS.replace("point3f[]", "float[]").replace("(0, 0, 1)", "1"),
+            BOX,
+            ("box",),
+            "",
+            "positions is no Vec3fArray",
+        ),
         (FITS.replace("0, 1)", "0, inf)"), BOX, ("box",), "", "its arrays have values that are not finite"),
         (
             FITS,

@@ -16,6 +16,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from warp_artic.usd import tokens
+from warp_artic.usd.attributes import forwarded_targets
 from warp_artic.usd.changes import changes
 from warp_artic.usd.inventory import traverse
 from warp_artic.usd.open_stage import stage_beside
@@ -27,7 +28,17 @@ PARTICLES = "PhysxParticleSetAPI"
 OP = "xformOp:transform"
 OF_PLACE = ("positions", "orientations", "orientationsf", "scales")
 OF_MOTION = ("velocities", "angularVelocities")
-IN_TIME = (*OF_PLACE, *OF_MOTION, "protoIndices", "ids", "invisibleIds")
+ARRAYS = {
+    "protoIndices": Vt.IntArray,
+    "ids": Vt.Int64Array,
+    "invisibleIds": Vt.Int64Array,
+    "positions": Vt.Vec3fArray,
+    "orientations": Vt.QuathArray,
+    "orientationsf": Vt.QuatfArray,
+    "scales": Vt.Vec3fArray,
+    "velocities": Vt.Vec3fArray,
+    "angularVelocities": Vt.Vec3fArray,
+}
 """Attributes of an instancer of which the start is read."""
 NAMING = ("collection:colliders:includes", "collection:colliders:excludes", "physics:filteredPairs")
 """Relationships to colliders and bodies, which mean all instances of a prototype where they lead to one."""
@@ -95,7 +106,7 @@ class _Instancer:
         self.schema = UsdGeom.PointInstancer(prim)
         stage = prim.GetStage()
         self.code = start_code(stage)
-        targets = self.schema.GetPrototypesRel().GetForwardedTargets()
+        targets = forwarded_targets(prim, "prototypes") or ()
         self.prototypes = [stage.GetPrimAtPath(path.GetPrimPath()) for path in targets]
         self.physics = [_physics(one) if one else [] for one in self.prototypes]
         self.is_used = any(self.physics)
@@ -118,16 +129,21 @@ class _Instancer:
         if not self.is_used:
             self.tell("bodies and colliders below it are in none of its prototypes: they are not simulated")
             return
-        indices = np.array(self._values("protoIndices"), int)
-        wrong = self._wrong(indices)
+        wrong = self._wrong()
         if wrong:
             self.tell(f"its instances are not simulated: {wrong}")
             return
         self._warn_of_motion()
-        self._write(layer, indices, self._bodies(is_nested))
+        self._write(layer, self._bodies(is_nested))
 
-    def _wrong(self, indices: np.ndarray) -> str:
+    def _wrong(self) -> str:
         """What is wrong with the arrays; empty where nothing is."""
+        for name, kind in ARRAYS.items():
+            attribute = self.prim.GetAttribute(name)
+            value = attribute.Get(self.code) if attribute else ""
+            if not (value is None or isinstance(value, kind)):
+                return f"{name} is no {kind.__name__}"
+        indices = np.array(self._values("protoIndices"), int)
         if not len(indices):
             return "it has no protoIndices"
         bad = (indices < 0) | (indices >= len(self.prototypes))
@@ -146,12 +162,11 @@ class _Instancer:
         self.told.append((self.path, text))
 
     def _values(self, name: str):
-        attribute = self.prim.GetAttribute(name)
-        value = attribute.Get(self.code) if attribute else None
+        value = self.prim.GetAttribute(name).Get(self.code)
         return () if value is None else value
 
     def _warn_of_motion(self) -> None:
-        moving = [name for name in IN_TIME if changes(self.prim.GetAttribute(name))]
+        moving = [name for name in ARRAYS if changes(self.prim.GetAttribute(name))]
         if moving and RUN not in self.prim.GetCustomData():
             text = f"{', '.join(moving)} change over time: only where its instances are at the start is used"
             self.tell(text)
@@ -182,8 +197,8 @@ class _Instancer:
             self.prototypes[number] = None
         return found
 
-    def _write(self, layer: Sdf.Layer, indices: np.ndarray, bodies: list[Usd.Prim | None]) -> None:
-        stem = "instance"
+    def _write(self, layer: Sdf.Layer, bodies: list[Usd.Prim | None]) -> None:
+        stem, indices = "instance", self._values("protoIndices")
         names = [child.GetName() for child in self.prim.GetAllChildren()]
         while any(name.startswith(f"{stem}_") for name in names):
             stem += "_"
@@ -200,7 +215,7 @@ class _Instancer:
         ]
         velocities = [self._values(name) for name in OF_MOTION]
         cache = UsdGeom.XformCache(self.code)
-        for index, number in enumerate(indices.tolist()):
+        for index, number in enumerate(indices):
             prototype = self.prototypes[number]
             if not prototype or not prototype.IsActive() or ids[index] in inactive:
                 continue
@@ -230,6 +245,13 @@ class _Instancer:
                 above = Gf.Matrix4d(1.0)
                 if body != prototype:
                     above = cache.ComputeRelativeTransform(body.GetParent(), prototype)[0] * matrices[0][index]
+                place = body
+                while place.GetPath().HasPrefix(prototype.GetPath()):
+                    if place.IsInstanceable():
+                        Sdf.CreatePrimInLayer(layer, place.GetPath().ReplacePrefix(like, path)).SetInfo(
+                            "instanceable", False
+                        )
+                    place = place.GetParent()
                 _write_velocities(Sdf.CreatePrimInLayer(layer, moved), velocities, index, np.array(above).T)
 
     def _codes(self) -> list[float]:
@@ -245,11 +267,13 @@ def _write_velocities(spec: Sdf.PrimSpec, velocities: list, index: int, above: n
 
     `above` (4, 4) leads from the space above the body, where those of bodies are given, to that of the instancer.
     """
+    if not np.isfinite(above).all():  # an error, when the body is placed
+        return
     turn = decompose(above[None])[0][0].rotation
     for name, values, A in zip(("velocity", "angularVelocity"), velocities, (above[:3, :3], turn)):
         if len(values):
             attribute = Sdf.AttributeSpec(spec, f"physics:{name}", Sdf.ValueTypeNames.Vector3f)
-            attribute.default = Gf.Vec3f(*np.linalg.solve(A, np.array(values[index], float)).tolist())
+            attribute.default = Gf.Vec3f(*(np.linalg.pinv(A) @ np.array(values[index], float)).tolist())
 
 
 def _name_all(stage: Usd.Stage, layer: Sdf.Layer, instancers: list[_Instancer]) -> None:
