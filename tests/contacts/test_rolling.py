@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.contact_stages import ContactScene, cylinder, sphere, turn
+from tests.contact_stages import ContactScene, box, cylinder, sphere, turn
 from tests.contacts.motion import PRECISIONS, simulated
 
 G = 9.81
@@ -72,3 +72,28 @@ def test_spinning_disc_slows_down(precision):
     running = (motion.time > 0.05) & (motion.time < 30.0 / rate - 0.05)
     assert np.polyfit(motion.time[running], w[running], 1)[0] == pytest.approx(-rate, rel=1e-3)
     assert abs(w[-1]) < 1e-5 and np.hypot(*motion.place("disc")[-1, :2]) < 1e-4
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("floor", ["plane", "box"])
+def test_fast_wheel_stays_on_its_floor(floor, precision):
+    """It rolls at 15 m/s, by more than its width in a step: no force on it turns it, or lets it through."""
+    lying = turn((1, 0, 0), 0.5 * np.pi)
+    wheel = cylinder("wheel", 0.1, 0.025, (0, 0, 0.1), quaternion=lying, velocity=(15, 0, 0), turning=(0, 150, 0))
+    ball = sphere("ball", 0.1, (0, 1, 0.1), velocity=(15, 0, 0), turning=(0, 150, 0))
+    ground = [box("floor", (20, 2, 0.05), (10, 0, -0.05), mass=0.0)] if floor == "box" else []
+    scene = ContactScene(solids=[wheel, ball, *ground], has_ground=floor == "plane")
+    motion = simulated(scene, 1.0, precision=precision, dt=1.0 / 60.0)
+    for name in ("wheel", "ball"):
+        np.testing.assert_allclose(motion.place(name)[:, 2], 0.1, atol=3e-4)
+        np.testing.assert_allclose(motion.velocity(name)[-1], (15, 0, 0), atol=5e-3)
+        np.testing.assert_allclose(motion.turning(name)[-1], (0, 150, 0), atol=5e-2)
+
+
+def test_fast_box_slides_flat():
+    """Thrown at 20 m/s over a floor, by more than its height in a step, it slows down by mu g and does not tip."""
+    scene = ContactScene(solids=[box("box", (0.1, 0.1, 0.05), (0, 0, 0.05), velocity=(20, 0, 0))], friction=0.3)
+    motion = simulated(scene, 1.0, dt=1.0 / 60.0)
+    assert motion.velocity("box")[-1, 0] == pytest.approx(20.0 - 0.3 * G, rel=1e-3)
+    assert motion.turned("box").max() < 1e-4
+    assert np.abs(motion.place("box")[:, 2] - 0.05).max() < 1e-4

@@ -2,9 +2,9 @@
 
 The points are those where a step places the links. Shapes that move against each other by more than the half of the
 thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
-that their velocity leaves. Pairs whose balls do not come near are not looked at. Of a patch of a surface a point counts
-where its normal is one of the patch, and not of what the patch goes on in. A pair that joints keep apart has points
-once all of them have broken.
+that their velocity leaves, and go on with the smaller shape, as a wheel takes along where it touches the road. Pairs
+whose balls do not come near are not looked at. Of a patch of a surface a point counts where its normal is one of the
+patch, and not of what the patch goes on in. A pair that joints keep apart has points once all of them have broken.
 """
 
 import warp as wp
@@ -32,7 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import column, dot, transpose_mul
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.phases.link_velocities import move_base, move_link
 
 TILT = wp.constant(1e-3)
@@ -137,8 +137,11 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
             load_vec3(model.contact_size1, 3 * pair, block),
         )
         collide(model.contact_hull_point, work.contact_point, first, worker, x_0, body0, x_1 + moved, body1)
+        goes_on = moved * second_carries(model, pair, block)
         for point in range(first, first + model.contact_points[pair]):
             n = load_vec3(work.contact_point, 7 * point + 3, worker)
+            x = load_vec3(work.contact_point, 7 * point, worker)
+            store_vec3(work.contact_point, 7 * point, worker, x - goes_on)
             gap = work.contact_point[7 * point + 6, worker] - dot(n, moved)
             if model.contact_keepers[pair] > 0:
                 gap = where_positive(is_let_go(model, work, pair, worker, gap), gap, real(UNUSED, gap))
@@ -148,6 +151,24 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
         for point in range(first, first + model.contact_points[pair]):
             set_unused(work.contact_point, point, worker, x_0)
             work.contact_near[point, worker] = h - h
+
+
+@wp.func
+def second_carries(model: ModelArrays, pair: int, block: int):
+    """One where points of a pair go on with the second shape: it is smaller, or slides over a plane or a patch.
+
+    Half of it where both are as large.
+    """
+    inner = model.contact_radius0[pair, block]
+    outer = model.contact_radius1[pair, block]
+    one = real(1.0, inner)
+    zero = one - one
+    if model.contact_kind0[pair] == PLANE or model.contact_patch[pair] == 0:
+        return one
+    if model.contact_patch[pair] == 1:
+        return zero
+    half = real(0.5, inner)
+    return half + where_positive(inner - outer, half, zero) - where_positive(outer - inner, half, zero)
 
 
 @wp.func
