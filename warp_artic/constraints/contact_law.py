@@ -28,7 +28,8 @@ The anchor is the impulse in the step before, so that what holds still gives way
 and after an impact, where there was no contact, and of the friction of what slides, which is to be against the slip.
 With R alone that would be stable for R up to 3 times the least eigenvalue of G only if b brought back all of a small
 gap that R leaves: s does not, and `solver.rows.contacts` makes R smaller.
-Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
+Soft: a spring k and damper d along the normal that push and never pull, as in `phases.implicit`, with the same R,
+    y_n + z_n / (h slope) = (drag u - k g_0) / slope
 
 J is that in the middle of a step. At its end y has h/2 dJ/dt v more (`constraints.contact_bias`); and a kinematic body
 carries and pushes by the velocity of its points (`constraints.contact_motion`).
@@ -54,6 +55,7 @@ from warp_artic.constraints.contact_motion import (
     velocity_before,
 )
 from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded_impulse, set_velocity_bounds
+from warp_artic.constraints.spring import spring_theta
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -72,6 +74,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.phases.implicit import spring_drag, spring_slope
 from warp_artic.phases.point_motion import set_point_gradient
 from warp_artic.phases.transmitted_forces import subtract_force
 
@@ -228,8 +231,10 @@ def set_normal_row(
     d = model.contact_damping[pair, block]
     soft = is_finite(k)
     k = where_positive(soft, k, one)
-    slope = h * k + d
-    b = where_positive(soft, neg(k * gap) / slope, b)
+    theta = spring_theta(work, row, worker, k, d, h)
+    slope = spring_slope(k, d, theta, h)
+    drag = spring_drag(k, d, theta, work.position_weight[0, worker], h)
+    b = where_positive(soft, (drag * u - k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
     overlaps = where_positive(gap, zero, where_positive(depth - real(TOUCHES, h), one, zero))
     work.contact_back[point, worker] = overlaps * maximum(b, zero)
