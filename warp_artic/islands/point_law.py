@@ -13,7 +13,9 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               b = e sqrt(y_n^2 - 2 a_n g) - a_n t,  c = 0,  m = 1,   from the speed at which it has come to the other
               side; sweeps over those points alone come before others (`impacts`), with z of their own
     deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
-    soft      z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
+    soft      z_n = max(0, - k (stiffness (g + theta k y_n) + damping y_n)),  theta = r / (4 + r),  r = stiffness k^2 G:
+              an explicit spring keeps its energy, and theta is what makes one that swings fast stable; that of r from
+              STIFF on is no different from an overlap. When relaxed, z_n is as it was
     hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
               by more than HARD k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
               It would be applied twice, and sweeps remove little of it where a heavy body lies on a light one
@@ -36,6 +38,9 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
+STIFF = wp.constant(3.0)
+"""r of a spring from which on it is as good as hard: by its weight a body sinks in by less than g k^2 / STIFF."""
+LEAST_THETA = wp.constant(1.0e-3)
 LEAST_LEFT = wp.constant(0.05)
 """Share of the response of a point that joint limits leave it, at least."""
 IMPACT_ACCELERATION = wp.constant(20.0)
@@ -230,12 +235,16 @@ def point_law(precision: str) -> SimpleNamespace:
     ):
         law = NormalLaw(T(0.0), T(1.0), T(0.0))
         stiffness = colliders.stiffness[surfaces]
-        if wp.isfinite(stiffness):
-            slope = k * stiffness + colliders.damping[surfaces]
+        turn = stiffness * k * k * response  # square of the angle of its swing
+        if turn < T(STIFF):
+            theta = wp.max(turn / (T(4.0) + turn), T(LEAST_THETA))
+            slope = theta * k * stiffness + colliders.damping[surfaces]
             compliance = T(1.0) / (k * slope)
             law.b = -stiffness * gap / slope
             law.m = response / (response + compliance)
             law.c = compliance / (response + compliance)
+            if is_relaxed == 1:
+                law = NormalLaw(T(0.0), T(0.0), T(0.0))
         elif gap > T(0.0):
             law.b = -gap / k
         elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
