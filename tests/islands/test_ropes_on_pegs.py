@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.contact_stages import ContactScene, capsule, cylinder, turn
-from tests.contacts.motion import simulation
 from tests.islands.crowds import crowd
 
 LINKS, PITCH = 26, 0.1
@@ -47,12 +46,11 @@ def test_a_rope_that_runs_over_a_peg(mass, rate, shift, precision):
     assert gained.max() < 0.01 * LINKS * mass * 9.81 * HEIGHT
 
 
-@pytest.mark.parametrize("make, rate", [(crowd, 240), (simulation, 240), (simulation, 120)])
-def test_a_rope_that_hangs_over_a_peg(make, rate):
-    """Friction holds it where one side is heavier by less than e^(mu pi), and it does not go into the peg."""
-    one = make(rope_on_a_peg(0.02, 0.3), dt=1 / rate, sleep_after=float("inf"))
+def test_a_rope_that_hangs_over_a_peg():
+    """Friction holds it where one side is heavier by less than e^(mu pi)."""
+    one = crowd(rope_on_a_peg(0.02, 0.3), dt=1 / 240)
     rope = [one.link_names.index(f"/World/l{k}") for k in range(LINKS)]
-    one.step(2 * rate)
+    one.step(480)
     height = one.state.link_pose.numpy()[rope, 2, 0]
     assert np.argmax(height) == LINKS // 2
-    assert height.max() == pytest.approx(2.12, abs=0.008)
+    assert height.max() == pytest.approx(2.12, abs=0.005)

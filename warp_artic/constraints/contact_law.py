@@ -192,10 +192,10 @@ def set_normal_row(
     depth = absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h))
     part = minimum(depth, one) * work.contact_recovery[0, worker]
     back = minimum(neg(gap) * part / h, deepest)
-    G_nn = work.row_delassus[row, worker]
     reach = zero
     if model.dof_count > model.root_dofs and any_positive(neg(gap)):
-        reach = where_positive(gap, zero, point_reach(model, work, point, G_nn, block, worker))
+        reach = where_positive(gap, zero, point_reach(model, work, point, block, worker))
+    G_nn = work.row_delassus[row, worker]
     acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
     jointed = where_positive(reach, reach, one)
     share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
@@ -264,14 +264,14 @@ def set_normal_row(
 
 
 @wp.func
-def point_reach(model: ModelArrays, work: WorkArrays, point: int, G_nn: Real, block: int, worker: int):
+def point_reach(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int):
     """`reach` of a point (`constraints.contact_lever`)."""
     pair = model.contact_of_point[point]
     x = load_vec3(work.contact_point, 7 * point, worker)
     thickness = model.contact_thickness[pair, block]
     meet = model.contact_meet[pair]
-    inner = reach_of_path(model, work, model.contact_link0[pair], meet, x, thickness, G_nn, worker)
-    return inner + reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, G_nn, worker)
+    inner = reach_of_path(model, work, model.contact_link0[pair], meet, x, thickness, worker)
+    return inner + reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, worker)
 
 
 @wp.func

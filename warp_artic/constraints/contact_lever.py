@@ -7,26 +7,14 @@ the normal, and what it could be in any direction by the dofs d of joints,
     share = min(1, G_nn / (LEVER reach))
 of the speed is left, with the velocity v_d of the point and the angular velocity w_d by a dof, the smaller of the
 thicknesses of both shapes, and 1 / D_d the response of a dof. Joints then get no more than 1 / sqrt(LEVER) times that
-speed. These are the joints nearest to the point, as many as let it move as easily as G_nn tells: those farther inward
-hardly move. In a rope of 26 links `reach` would be a hundred times as large with all of them.
+speed. Where G_nn is below LEAST_LEVER of `reach`, the point does not act. Free bodies have no joints, and share 1.
 
-Where G_nn is below LEAST_LEVER of `reach`, the point does not act. Free bodies have no joints, and share 1. Where
-positions are moved apart, points give way by `reach` as well (`constraints.overlap_projection`).
+Where positions are moved apart, points give way by `reach` as well (`constraints.overlap_projection`).
 """
 
 import warp as wp
 
-from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
-    Vec3,
-    add,
-    div,
-    maximum,
-    mul,
-    real,
-    sub,
-    where_positive,
-)
+from warp_artic.math.numbers import Real, Vec3, add, div, maximum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.phases.point_motion import point_motion
@@ -52,22 +40,17 @@ def lever_share(normal: Real, reach: Real):
 
 
 @wp.func
-def reach_of_path(
-    model: ModelArrays, work: WorkArrays, tip: int, until: int, x: Vec3, thickness: Real, G_nn: Real, worker: int
-):
-    """What the nearest joints from a link inward to `until` add to `reach` of a point x of it."""
+def reach_of_path(model: ModelArrays, work: WorkArrays, tip: int, until: int, x: Vec3, thickness: Real, worker: int):
+    """What the joints from a link inward to `until` add to `reach` of a point x of it."""
     link = int(tip)
-    zero = thickness - thickness
-    reach = zero
+    reach = real(0.0, thickness)
     while link != until:
         r = x - load_vec3(work.p_WM, 3 * link, worker)
         first = model.link_dof[link]
-        own = zero
         for dof in range(wp.max(first, model.root_dofs), first + model.link_dofs[link]):
             v = point_motion(model, work, dof, r, worker)
             w = load_vec3(work.axis, 3 * dof, worker) * real(float(1 - model.dof_is_linear[dof]), thickness)
-            own = own + reach_of_dof(v, w, thickness, work.D_inverse[dof, worker])
-        reach = reach + where_positive(reach - G_nn, zero, own)
+            reach = reach + reach_of_dof(v, w, thickness, work.D_inverse[dof, worker])
         link = model.link_parent[link]
     return reach
 
