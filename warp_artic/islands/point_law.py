@@ -41,6 +41,7 @@ DAMPING = wp.constant(10.0)
 STIFF = wp.constant(3.0)
 """r of a spring from which on it is as good as hard: by its weight a body sinks in by less than g k^2 / STIFF."""
 LEAST_THETA = wp.constant(1.0e-3)
+"""Of theta, so that a spring without a damper has a slope."""
 LEAST_LEFT = wp.constant(0.05)
 """Share of the response of a point that joint limits leave it, at least."""
 IMPACT_ACCELERATION = wp.constant(20.0)
