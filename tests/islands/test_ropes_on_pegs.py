@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.contact_stages import ContactScene, capsule, cylinder, turn
+from tests.contacts.motion import simulation
 from tests.islands.crowds import crowd
 
 LINKS, PITCH = 26, 0.1
@@ -38,19 +39,20 @@ def rope_on_a_peg(mass: float, shift: float) -> ContactScene:
     ],
 )
 def test_a_rope_that_runs_over_a_peg(mass, rate, shift, precision):
-    """It whips by up to a radian a step, and gains at most a percent of what it falls by."""
+    """It whips by up to a radian a step, and gains at most 3 % of what it falls by, as it is lifted out of the peg."""
     one = crowd(rope_on_a_peg(mass, shift), dt=1 / rate, precision=precision)
     energy = one.record(4 * rate, quantities=["energy"]).energy[:, 0].astype(float).sum(axis=-1)
     assert not one.failures()
     gained = energy - np.minimum.accumulate(energy)
-    assert gained.max() < 0.01 * LINKS * mass * 9.81 * HEIGHT
+    assert gained.max() < 0.03 * LINKS * mass * 9.81 * HEIGHT
 
 
-def test_a_rope_that_hangs_over_a_peg():
-    """Friction holds it where one side is heavier by less than e^(mu pi)."""
-    one = crowd(rope_on_a_peg(0.02, 0.3), dt=1 / 240)
+@pytest.mark.parametrize("make", [crowd, simulation])
+@pytest.mark.parametrize("shift", [0.2, 0.3, 0.4])
+def test_a_rope_that_hangs_over_a_peg(make, shift):
+    """Friction holds it where one side is heavier by less than e^(mu pi), on the peg, also while its ends whip."""
+    one = make(rope_on_a_peg(0.02, shift), dt=1 / 240, sleep_after=float("inf"))
     rope = [one.link_names.index(f"/World/l{k}") for k in range(LINKS)]
-    one.step(480)
-    height = one.state.link_pose.numpy()[rope, 2, 0]
-    assert np.argmax(height) == LINKS // 2
-    assert height.max() == pytest.approx(2.12, abs=0.005)
+    height = one.record(720, quantities=["link_pose"]).link_pose[96:, 0, rope, 2]
+    assert np.abs(np.argmax(height, axis=-1) - LINKS // 2).max() <= 1
+    assert height.max(axis=-1).min() > 2.1 and height.max() < 2.125

@@ -44,7 +44,7 @@ import warp as wp
 
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_bias import DEEP, limit_bias, measure_bias
-from warp_artic.constraints.contact_lever import LEAST_LEVER, lever_share, reach_of_path
+from warp_artic.constraints.contact_lever import LEAST_LEVER, lever_share, reach_of_path, write_joint_response
 from warp_artic.constraints.contact_motion import (
     acceleration_before,
     add_bias,
@@ -192,10 +192,10 @@ def set_normal_row(
     depth = absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h))
     part = minimum(depth, one) * work.contact_recovery[0, worker]
     back = minimum(neg(gap) * part / h, deepest)
+    G_nn = work.row_delassus[row, worker]
     reach = zero
     if model.dof_count > model.root_dofs and any_positive(neg(gap)):
-        reach = where_positive(gap, zero, point_reach(model, work, point, block, worker))
-    G_nn = work.row_delassus[row, worker]
+        reach = where_positive(gap, zero, point_reach(model, work, row, point, block, worker))
     acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
     jointed = where_positive(reach, reach, one)
     share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
@@ -264,14 +264,17 @@ def set_normal_row(
 
 
 @wp.func
-def point_reach(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int):
+def point_reach(model: ModelArrays, work: WorkArrays, row: int, point: int, block: int, worker: int):
     """`reach` of a point (`constraints.contact_lever`)."""
+    write_joint_response(model, work, row, worker)
     pair = model.contact_of_point[point]
     x = load_vec3(work.contact_point, 7 * point, worker)
     thickness = model.contact_thickness[pair, block]
     meet = model.contact_meet[pair]
     inner = reach_of_path(model, work, model.contact_link0[pair], meet, x, thickness, worker)
-    return inner + reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, worker)
+    outer = reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, worker)
+    G_nn = work.row_delassus[row, worker]
+    return (inner + outer) / where_positive(G_nn, G_nn, real(1.0, G_nn))
 
 
 @wp.func

@@ -6,8 +6,10 @@
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. `point_law` says which
 impulses follow.
 
-Where joints hardly let a point move along its normal, its `reach` says whether it acts
-(`constraints.contact_lever`), found with (M^-1)_dd of the trees without constraints.
+Where joints hardly let a point move along its normal, its `reach` says how fast it takes an overlap back
+(`constraints.contact_lever`), with Y of all dofs. Where G_nn is below LEAST_LEVER of what it could be with any Y, with
+(M^-1)_dd of the trees without constraints in place of Y_d^2 / G_nn, the point does not act: Y of what constraints hold
+is rounding.
 """
 
 from functools import cache
@@ -17,7 +19,7 @@ import warp as wp
 
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_law import SLIDES
-from warp_artic.constraints.contact_lever import LEAST_LEVER, reach_of_dof
+from warp_artic.constraints.contact_lever import LEAST_LEVER
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.math.numbers import vec3
@@ -109,19 +111,76 @@ def point_functions(precision: str) -> SimpleNamespace:
 
 @cache
 def jacobian_functions(precision: str) -> SimpleNamespace:
-    """The functions `clear` and `add`, of one side, which write J of a point."""
+    """The functions `clear` and `add`, of one side, which write J of a point, and `way_of_dofs`, with Y."""
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
 
     @wp.func
+    def angular_by(mechanisms: Mechanisms, row: int, dofs: int, dof: int):
+        """The angular velocity of a body by a dof."""
+        return V(
+            mechanisms.jacobian[row + 3 * dofs + dof],
+            mechanisms.jacobian[row + 4 * dofs + dof],
+            mechanisms.jacobian[row + 5 * dofs + dof],
+        )
+
+    @wp.func
+    def has_joints(bodies: Bodies, body: int, mechanism: int):
+        """Whether a body is of a mechanism with joints."""
+        joints = bool(False)
+        if body >= 0:
+            joints = bodies.mechanism[body] == mechanism and bodies.jacobian[body] >= 0
+        return joints
+
+    @wp.func
+    def turning_by(bodies: Bodies, mechanisms: Mechanisms, env: int, body: int, mechanism: int, dof: int):
+        """The same, zero of a body of another mechanism."""
+        w = V()
+        if body >= 0:
+            if bodies.mechanism[body] == mechanism:
+                row = env * mechanisms.jacobian_count + bodies.jacobian[body]
+                w = angular_by(mechanisms, row, mechanisms.dofs[mechanism], dof)
+        return w
+
+    @wp.func
+    def way_of_dofs(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        point: int,
+        mechanism: int,
+        term: int,
+    ):
+        """G_nn `reach` by the dofs of a mechanism, and what G_nn could be; zero without joints."""
+        env = points.environment[point]
+        first = colliders.body[points.first[point]]
+        second = colliders.body[points.second[point]]
+        thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
+        if not wp.isfinite(thickness):
+            thickness = T(0.0)
+        own = env * mechanisms.dof_count + mechanisms.first[mechanism]
+        way = T(0.0)
+        most = T(0.0)
+        if has_joints(bodies, first, mechanism) or has_joints(bodies, second, mechanism):
+            for dof in range(mechanisms.dofs[mechanism]):
+                w = turning_by(bodies, mechanisms, env, second, mechanism, dof)
+                w -= turning_by(bodies, mechanisms, env, first, mechanism, dof)
+                J = points.J[term + dof]
+                size = wp.dot(J, J) + thickness * thickness * wp.dot(w, w)
+                Y = points.Y[term + dof][0]
+                way += size * Y * Y
+                most += size * mechanisms.mobility[own + dof]
+        return way, most
+
+    @wp.func
     def clear(colliders: Colliders, points: Points, point: int):
-        """Make J and the reach zero."""
+        """Make J zero."""
         for k in range(points.term[point], points.term[point + 1]):
             points.J[k] = V()
             if colliders.resist_turning == 1:
                 points.J_w[k] = V()
-        points.reach[point] = T(0.0)
 
     @wp.func
     def add_gradient(
@@ -154,34 +213,20 @@ def jacobian_functions(precision: str) -> SimpleNamespace:
             mechanism = bodies.mechanism[body]
             dofs = mechanisms.dofs[mechanism]
             row = env * mechanisms.jacobian_count + first
-            own = env * mechanisms.dof_count + mechanisms.first[mechanism]
-            thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
-            if not wp.isfinite(thickness):
-                thickness = T(0.0)
             for dof in range(dofs):
                 linear = V(
                     mechanisms.jacobian[row + dof],
                     mechanisms.jacobian[row + dofs + dof],
                     mechanisms.jacobian[row + 2 * dofs + dof],
                 )
-                angular = V(
-                    mechanisms.jacobian[row + 3 * dofs + dof],
-                    mechanisms.jacobian[row + 4 * dofs + dof],
-                    mechanisms.jacobian[row + 5 * dofs + dof],
-                )
+                angular = angular_by(mechanisms, row, dofs, dof)
                 v = linear + wp.cross(angular, r)
-                points.reach[point] = points.reach[point] + reach_of_dof(
-                    vec3(v[0], v[1], v[2]),
-                    vec3(angular[0], angular[1], angular[2]),
-                    thickness,
-                    mechanisms.mobility[own + dof],
-                )
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
                 if colliders.resist_turning == 1:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))
                     points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
-    return SimpleNamespace(clear=clear, add=add_gradient)
+    return SimpleNamespace(clear=clear, add=add_gradient, way_of_dofs=way_of_dofs)
 
 
 @cache
@@ -189,7 +234,9 @@ def response_functions(precision: str) -> SimpleNamespace:
     """The functions `write`, of Y and G, `recall`, of impulses, and `along_axes`."""
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
+    Bodies = types.Bodies
     tangents_of = point_functions(precision).tangents_of
+    way_of_dofs = jacobian_functions(precision).way_of_dofs
 
     @wp.func
     def along_axes(x: V, n: V, t_1: V, t_2: V):
@@ -225,9 +272,15 @@ def response_functions(precision: str) -> SimpleNamespace:
 
     @wp.func
     def write_responses(
-        colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, first: int, second: int
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        point: int,
+        first: int,
+        second: int,
     ):
-        """Write Y and G, with the mechanisms of both sides, -1 where there is none."""
+        """Write Y, G and the reach, with the mechanisms of both sides, -1 where there is none."""
         term = points.term[point]
         points.normal[point] = V()
         points.across[point] = V()
@@ -237,8 +290,20 @@ def response_functions(precision: str) -> SimpleNamespace:
             write_response(colliders, mechanisms, points, point, first, term)
         if second >= 0 and first != second:
             write_response(colliders, mechanisms, points, point, second, term + points.first_dofs[point])
-        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
+        way = T(0.0)
+        most = T(0.0)
+        if first >= 0:
+            way, most = way_of_dofs(colliders, bodies, mechanisms, points, point, first, term)
+        if second >= 0 and first != second:
+            other = term + points.first_dofs[point]
+            a, b = way_of_dofs(colliders, bodies, mechanisms, points, point, second, other)
+            way += a
+            most += b
+        response = points.normal[point][0]
+        points.reach[point] = way / response
+        if response <= T(LEAST_LEVER) * most:
             points.normal[point] = V()
+            points.reach[point] = most
 
     @wp.func
     def recall(points: Points, point: int, old: Points):
@@ -362,7 +427,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.second_dofs[point] = mechanisms.dofs[second]
                 other += points.first_dofs[point]
             add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
-        write_responses(colliders, mechanisms, points, point, first, second)
+        write_responses(colliders, bodies, mechanisms, points, point, first, second)
         recall(points, point, old)
         x = points.position[point]
         v_0 = velocity_at(bodies, colliders, env, i, x)

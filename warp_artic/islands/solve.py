@@ -182,7 +182,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             point = islands.points[index]
             first = mechanism_of(colliders, bodies, points.first[point])
             second = mechanism_of(colliders, bodies, points.second[point])
-            write_responses(colliders, mechanisms, points, point, first, second)
+            write_responses(colliders, bodies, mechanisms, points, point, first, second)
             recall(points, point, old)
 
     @wp.kernel(**OPTIONS)
