@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
@@ -65,6 +67,27 @@ def parallelogram(angle=0.5, speed=0.0, length=0.3, ground=0.5) -> Articulation:
             ),
         ),
     )
+
+
+def coupled_cranks(count, angle=0.9, off=0.0, speed=0.0) -> Articulation:
+    """Equal cranks in a row on one rod, as wheels of a locomotive: one dof, and all loops but one are redundant.
+
+    The places of their joints are wrong by up to `off` [m] along x and y, as rounding of authored numbers makes them.
+    """
+    wrong = np.random.default_rng(0).uniform(-off, off, (count, 2, 2))
+    first = Pose((*wrong[0, 1], 0.0))
+    links, loops = [bar("/w/crank_0", 1.0, 0.5), bar("/w/rod", 2.0, 1.0)], []
+    joints = [hinge("/w/axle", WORLD, 0, position=angle, velocity=speed)]
+    joints.append(hinge("/w/pin_0", 0, 1, (0.5, 0, 0), -angle, -speed))
+    for k in range(1, count):
+        place = k / (count - 1)
+        links.append(bar(f"/w/crank_{k}", 1.0, 0.5))
+        pin = hinge(f"/w/pin_{k}", 1, k + 1, (place, 0, 0), angle, speed)
+        joints.append(replace(pin, child_frame=Pose((0.5, 0.0, 0.0))))
+        at = Pose((place + wrong[k, 0, 0], wrong[k, 0, 1], 0.0)), Pose((*wrong[k, 1], 0.0))
+        loops.append(LoopJoint(name=f"/w/axle_{k}", link0=WORLD, link1=k + 1, frame0=at[0], frame1=at[1], free=PIN))
+    joints[0] = replace(joints[0], child_frame=first)
+    return Articulation(path="/w", links=tuple(links), joints=tuple(joints), constraints=tuple(loops))
 
 
 def many_four_bars(count: int, speed: float = 1.0) -> Articulation:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from tests import trees
+from tests import closed_mechanisms, trees
 from tests.constraints.test_loop_joint import FREE, angles_of, four_bar
 from warp_artic.description.assemble import Closure, all_closed, assemble, closed
 from warp_artic.description.distance import Distance
@@ -101,6 +101,20 @@ def test_what_is_open_by_next_to_nothing_is_closed():
     made = closed(away)
     assert largest_gap(made) < 1e-13
     assert np.abs(positions_of(made) - positions_of(away)).max() < 1e-4
+
+
+@pytest.mark.parametrize("off", [1e-8, 1e-6, 1e-5])
+@pytest.mark.parametrize("count", [3, 5])
+def test_redundant_loops_do_not_lead_away(count, off):
+    """What numbers are rounded by cannot be closed everywhere along a path; a start is not moved along it for that."""
+    tree = closed_mechanisms.coupled_cranks(count, off=off)
+    made = closed(tree)
+    assert np.abs(positions_of(made) - positions_of(tree)).max() < 10.0 * off
+    assert largest_gap(made) < min(4.0 * off, 1.01 * largest_gap(tree))
+    away = at(tree, positions_of(tree) + 0.01 * (np.arange(count + 1) == 0))
+    found = assemble(away)
+    assert found.closes
+    assert np.abs(positions_of(found.articulations[0]) - positions_of(tree)).max() < 0.02
 
 
 def test_copies_take_over_what_one_has_found():

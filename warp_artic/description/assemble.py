@@ -31,8 +31,12 @@ CLOSED = 1e-12
 """An error below which nothing is changed [m or rad]."""
 NUDGE = 1e-6
 """Of central differences."""
-REDUNDANT = 1e-8
-"""Share of the largest singular value below which a row is a combination of others."""
+REDUNDANT, DOUBTFUL = 1e-8, 1e-2
+"""Share of the largest singular value below which a row is a combination of others: root(2 |r| / size), between these.
+
+Taken for linear, r can be closed along a direction only where J changes by less than it is on the way there
+(Kantorovich). What redundant rows differ by, as authored numbers are rounded, cannot, unless far from the start.
+"""
 TURNS, TRIES, HALVINGS = 60, 24, 8
 LONGEST = 0.5
 """Of a step [rad, or the size of the mechanism]."""
@@ -345,12 +349,13 @@ class Closure:
     def _step(self, x: np.ndarray, r: np.ndarray, pull: np.ndarray) -> np.ndarray:
         """Where r, taken for linear, is zero, as near as it can be to where the pull leads, within the bounds."""
         J = self.jacobian(x) / self.weight
+        redundant = np.clip(math.sqrt(2.0 * np.linalg.norm(r) / self.size), REDUNDANT, DOUBTFUL)
         low, high = self.weight * (self.lower - x), self.weight * (self.upper - x)
         e = np.clip(self.weight * pull, low, high)
         d, free = np.zeros(self.count), np.ones(self.count, bool)
         for _ in range(self.count + 1):
             rest = r + J[:, ~free] @ d[~free] + J[:, free] @ e[free]
-            d[free] = e[free] - np.linalg.pinv(J[:, free], rcond=REDUNDANT) @ rest
+            d[free] = e[free] - np.linalg.pinv(J[:, free], rcond=redundant) @ rest
             past = free & ((d < low - 1e-15) | (d > high + 1e-15))
             if not past.any():
                 break
