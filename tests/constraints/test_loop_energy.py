@@ -120,6 +120,16 @@ def test_a_flat_parallelogram_swings_through():
     np.testing.assert_allclose(recording.joint_velocity[:, 0, 0], 3.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("angle", [0.9, 0.909, 0.915, 0.921])
+@pytest.mark.parametrize("count", [3, 5])
+def test_coupled_cranks_that_are_caught_gain_no_energy(count, angle):
+    """Places that are wrong by a micrometre may stop them where they are flat, and make no energy there."""
+    recording = simulate(mechanisms.coupled_cranks(count, angle, 1e-6)).record(720)
+    energy = recording.energy[:, 0].astype(float)
+    total = energy.sum(axis=1)
+    assert total.max() - total[0] < 1e-5 * energy[:, 0].max()
+
+
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("ratio", [1e3, 1e4, 1e5])
 def test_a_heavy_rocker_drives_a_light_crank_through_its_dead_centres(ratio, precision):

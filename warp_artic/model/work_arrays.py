@@ -144,7 +144,7 @@ ISLANDS = {
                                      "where speed limits have been met at the placement of the step"),
     "loop_is_open": WorkArray("island", 1, "0 or more", "solver.close_loops, solver.distance_start",
                               "positive where positions are to be moved"),
-    "closed_energy": WorkArray("closed island", 4, "J", "solver.closed_energy", "energies that loops are to keep"),
+    "closed_energy": WorkArray("closed island", 5, "J", "solver.closed_energy", "energies that loops are to keep"),
 }  # fmt: skip
 """Of the islands of a mechanism."""
 

@@ -7,8 +7,9 @@ third order, so that s differs from one by as much and the order of the motion s
 four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s. Where an environment starts,
 (q, v) are those that its loop joints allow (`solver.closed_start`).
 
-What is left open is s^2 beyond a tenth of one: below that it is nine tenths, so that at most a tenth of the kinetic
-energy goes in a step where q+ is too high up, and above that s is one: a closed mechanism that runs into a pose beyond
+What is left open is s^2 beyond a tenth of one: below that it is nine tenths, or the part of them that leaves nine tenths
+of T(q, v), so that at most a tenth of the kinetic energy goes in a step where q+ is too high up, and none that
+contradicting rows have made stays; above that s is one: a closed mechanism that runs into a pose beyond
 which it cannot go loses its energy as in an inelastic impact, and at rest there is none to be scaled.
 
 In steps in which efforts or wrenches are given, the base moves, or a row that is no held axis of a loop joint acts (a
@@ -28,6 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     neg,
     real,
@@ -54,7 +56,9 @@ POTENTIAL = wp.constant(2)
 """V of it, and the work that is to come, or less that is done [J]."""
 ACTED = wp.constant(3)
 """Positive where anything but weights has acted in the step."""
-ROWS = wp.constant(4)
+BEFORE = wp.constant(4)
+"""T at the start of the step [J]."""
+ROWS = wp.constant(5)
 
 
 @wp.func
@@ -70,6 +74,7 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
+            work.closed_energy[own + BEFORE, worker] = work.closed_energy[own + KINETIC, worker]
             energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
             work.closed_energy[own + START, worker] = energy
             work.closed_energy[own + ACTED, worker] = moving + find_inputs(model, control, island, block, zero)
@@ -112,7 +117,7 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
             own = ROWS * island
             kinetic = work.closed_energy[own + KINETIC, worker]
             wanted = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
-            s = energy_scale(kinetic, wanted)
+            s = energy_scale(kinetic, wanted, work.closed_energy[own + BEFORE, worker])
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
@@ -120,12 +125,12 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
 
 
 @wp.func
-def energy_scale(kinetic: Real, wanted: Real):
-    """s, of a kinetic energy found and the one that it should be."""
+def energy_scale(kinetic: Real, wanted: Real, before: Real):
+    """s, of a kinetic energy found, the one that it should be, and that of the start of the step."""
     one = real(1.0, kinetic)
     tenth = ratio(1.0, 10.0, one)
-    square = wanted / where_positive(kinetic, kinetic, one)
-    square = maximum(square, one - tenth)
+    found = where_positive(kinetic, kinetic, one)
+    square = maximum(wanted / found, (one - tenth) * minimum(one, before / found))
     square = where_positive(square - one - tenth, one, square)
     return sqrt(where_positive(kinetic, square, one))
 
