@@ -120,6 +120,19 @@ def test_a_flat_parallelogram_swings_through():
     np.testing.assert_allclose(recording.joint_velocity[:, 0, 0], 3.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize(("off", "precision", "most"), [(1e-8, "float64", 1e-7), (0.0, "float32", 1e-4)])
+def test_coupled_cranks_swing_through_their_flat_poses(count, off, precision, most):
+    """Of which all but one are redundant, as their places are rounded on a stage: as the pendulum that they are."""
+    for angle in (0.903, 0.909, 0.921, 0.924):
+        simulation = simulate(mechanisms.coupled_cranks(count, angle, off), precision=precision)
+        recording = simulation.record(720)
+        energy = recording.energy[:, 0].astype(float)
+        assert np.ptp(energy.sum(axis=1)) < most * energy[:, 0].max()
+        assert np.abs(np.diff(np.unwrap(recording.joint_position[:, 0, 0]))).max() < 0.05
+        assert recording.joint_position[:, 0, 0].min() < -3.5
+
+
 @pytest.mark.parametrize("angle", [0.9, 0.909, 0.915, 0.921])
 @pytest.mark.parametrize("count", [3, 5])
 def test_coupled_cranks_that_are_caught_gain_no_energy(count, angle):

@@ -5,7 +5,7 @@ The links are where `phases.link_frames.pose_links` has placed them.
 
 import warp as wp
 
-from warp_artic.constraints.loop_geometry import frame_axes, held_rotation, set_held_axes, with_row
+from warp_artic.constraints.loop_geometry import frame_axes, held_rotation, set_doubt, set_held_axes, with_row
 from warp_artic.constraints.loop_place import loop_place
 from warp_artic.constraints.rows import forget_response
 from warp_artic.math.numbers import add, mat3, mul, sub  # noqa: F401 (operators)
@@ -41,12 +41,14 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
     along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
+    square = dot(none, none)
     for k in range(model.loop_rows[loop]):
         row = end - 1 - k
         axis = model.row_item[row] % 6
         if axis < 3:
             e = column(R_0, axis)
             work.loop_gap[row, worker] = dot(e, d)
+            square = square + dot(e, d) * dot(e, d)
             work.loop_gap_rate[row, worker] = dot(e, v_1 - v_0)
         else:
             turns = int(row)
@@ -56,6 +58,7 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
             along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.end_rotation, work.end_axis, work.end_origin, x_0, x_1)
     arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, along)
+    set_doubt(model, work, first_row, end, square, arms, worker)
     for row in range(first_row, end):
         forget_response(model, work, row, worker)
         work.loop_gap_reach[row, worker] = turning

@@ -42,6 +42,9 @@ from warp_artic.phases.point_motion import point_velocity
 LOOP_JOINT_ORDER = wp.constant(875)
 """Of the family of held axes, `loop_joint`."""
 
+DOUBTS, DOUBTFUL = wp.constant(8.0), wp.constant(1e-2)
+"""Times the gap by the arms that a share of G_aa is in doubt, and the largest that is (`set_doubt`)."""
+
 
 @wp.func
 def is_first_row(model: ModelArrays, row: int, loop: int):
@@ -222,6 +225,21 @@ def set_held_axes(
     if turns < end:
         turning = set_jacobian_along(model, work, at, turns, end - turns, False, along)
     return arms, turning
+
+
+@wp.func
+def set_doubt(model: ModelArrays, work: WorkArrays, first: int, end: int, square: Real, arms: Real, worker: int):
+    """Write to `work.doubt` the share of G_aa that may be off the path, of a joint that is open by root(square).
+
+    J is that of the path only where its share s is above the gap along it, d / s: s^2 > d by the arms (Kantorovich).
+    Redundant rows, which authored numbers leave open by 1e-8 m, are open by a multiple of that near singular poses. Of
+    others a small share may be that of a light link at a heavy one, and is not doubted.
+    """
+    doubt = sqrt(square / where_positive(arms, arms, real(1.0, arms))) * real(DOUBTS, arms)
+    doubt = doubt * real(float(model.loop_is_redundant[model.row_item[first] // 6]), arms)
+    doubt = minimum(doubt, real(DOUBTFUL, arms))
+    for row in range(first, end):
+        work.doubt[row, worker] = doubt
 
 
 @wp.func

@@ -33,6 +33,7 @@ from warp_artic.constraints.loop_geometry import (
     is_first_row,
     joined_dofs,
     loops,
+    set_doubt,
     set_held_axes,
     set_loop_jacobian,
     spin_bias,
@@ -110,11 +111,13 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
     wdot_0 = spin_bias(model, work, inner, meet, worker)
     wdot_1 = spin_bias(model, work, outer, meet, worker)
     linear = point_bias(model, work, outer, meet, x_1, worker) - point_bias(model, work, inner, meet, x_0, worker)
+    d = x_1 - x_0
     if model.loop_slides[loop] == 1:
         u = velocity_seen(model, work, loop, x_0, x_1, worker)
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
     none = x_0 - x_0
+    square = dot(none, none)
     along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
@@ -122,14 +125,17 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         row = end - 1 - k
         axis = model.row_item[row] % 6
         if axis < 3:
-            work.row_bias[row, worker] = dot(column(R_0, axis), linear)
+            e = column(R_0, axis)
+            work.row_bias[row, worker] = dot(e, linear)
+            square = square + dot(e, d) * dot(e, d)
         else:
             turns = int(row)
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.row_bias[row, worker] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
             along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_0, x_1)
-    set_held_axes(model, work, at, first_row, turns, end, R_0, along)
+    arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, along)
+    set_doubt(model, work, first_row, end, square, arms, worker)
 
 
 @wp.func
@@ -220,14 +226,27 @@ def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     """Of each loop joint its links, where their paths meet, how it holds them, and the axes that it holds."""
     layout, world = DofLayout(articulation), len(articulation.links)
     found = []
-    for loop in loops(articulation):
+    for loop, is_redundant in zip(loops(articulation), _redundant(articulation, layout)):
         rotation, axis = _rotation(loop)
         ends = (world if link == WORLD else link for link in (loop.link0, loop.link1))
         slides = any(free.is_linear for free in loop.free)
         meet = layout.meet(loop.link0, loop.link1)
         held = tuple(list(Axis).index(one) for one in loop.held)
-        found.append((*ends, meet, int(rotation), axis, int(slides), len(held), held))
+        found.append((*ends, meet, int(rotation), axis, int(slides), len(held), held, int(is_redundant)))
     return tuple(found)
+
+
+def _redundant(articulation: Articulation, layout: DofLayout) -> list[bool]:
+    """Of each loop joint whether those that share dofs with it hold as much as these can do, or more."""
+    groups: list[tuple[set[int], list[int], int]] = []
+    for place, loop in enumerate(loops(articulation)):
+        dofs, places, rows = set(joined_dofs(loop, layout)), [place], len(loop.held)
+        for other in [one for one in groups if one[0] & dofs]:
+            groups.remove(other)
+            dofs, places, rows = dofs | other[0], places + other[1], rows + other[2]
+        groups.append((dofs, places, rows))
+    redundant = {place for dofs, places, rows in groups if rows >= len(dofs) for place in places}
+    return [place in redundant for place in range(len(loops(articulation)))]
 
 
 def _rotation(loop: LoopJoint) -> tuple[LoopRotation, int]:
@@ -335,6 +354,7 @@ LOOP_JOINT = ConstraintFamily(
         "loop_axis": _table(4),
         "loop_slides": _table(5),
         "loop_rows": _table(6),
+        "loop_is_redundant": _table(8),
     },
     scratch={
         "row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0),

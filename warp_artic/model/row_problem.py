@@ -10,6 +10,7 @@ PROBLEM = {
     "velocity_bounds": WorkArray("row", 2, "u", "constraints", "[lower, upper]"),
     "impulse_bounds": WorkArray("row", 2, "z", "constraints", "hold, and slide where that is not enough"),
     "compliance": WorkArray("row", 1, "u/z", "constraints", "velocity that a unit impulse gives way by"),
+    "doubt": WorkArray("row", 1, "-", "constraints", "share of G_aa that may be off the path of what it holds"),
     "J": WorkArray("term", 1, "u/v", "constraints", "J, the velocity Jacobian, on the dofs `term_dof`"),
     "P": WorkArray("term", 1, "f/z", "constraints", "P, the force Jacobian; J^T where a row is symmetric"),
     "response": WorkArray("response", 1, "f/z or v/z", "phases.impulse_response",

@@ -7,10 +7,10 @@ third order, so that s differs from one by as much and the order of the motion s
 four-bar linkage at 240 Hz is wrong by 0.5 % of the largest kinetic energy within 10 s. Where an environment starts,
 (q, v) are those that its loop joints allow (`solver.closed_start`).
 
-What is left open is s^2 beyond a tenth of one: below that it is nine tenths, or the part of them that leaves nine tenths
-of T(q, v), so that at most a tenth of the kinetic energy goes in a step where q+ is too high up, and none that
-contradicting rows have made stays; above that s is one: a closed mechanism that runs into a pose beyond
-which it cannot go loses its energy as in an inelastic impact, and at rest there is none to be scaled.
+What is left open is s^2 beyond a tenth of one: below that it is nine tenths, or what leaves nine tenths of T(q, v), so
+that at most a tenth of the kinetic energy goes in a step where q+ is too high up, and none that contradicting rows have
+made stays; above that s is one: a closed mechanism that runs into a pose beyond which it cannot go loses its energy as
+in an inelastic impact, and at rest there is none to be scaled.
 
 In steps in which efforts or wrenches are given, the base moves, or a row that is no held axis of a loop joint acts (a
 stop, a limit, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which need not

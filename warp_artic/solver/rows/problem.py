@@ -114,6 +114,15 @@ def dependent_share(model: ModelArrays, row: int, rounding: Real):
 
 
 @wp.func
+def doubtful_share(model: ModelArrays, work: WorkArrays, row: int, rounding: Real, worker: int):
+    """`dependent_share`, or what the gap of a loop joint leaves in doubt (`constraints.loop_geometry`)."""
+    least = dependent_share(model, row, rounding)
+    if has_trait(model, row, HOLDS_POSITIONS):
+        least = maximum(least, work.doubt[row, worker])
+    return least
+
+
+@wp.func
 def can_contradict(model: ModelArrays, row: int, like: Real):
     """One where a row that depends on those before it can contradict them; zero where it is redundant off its path."""
     one = real(1.0, like)
