@@ -41,14 +41,12 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
     along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
-    square = dot(none, none)
     for k in range(model.loop_rows[loop]):
         row = end - 1 - k
         axis = model.row_item[row] % 6
         if axis < 3:
             e = column(R_0, axis)
             work.loop_gap[row, worker] = dot(e, d)
-            square = square + dot(e, d) * dot(e, d)
             work.loop_gap_rate[row, worker] = dot(e, v_1 - v_0)
         else:
             turns = int(row)
@@ -58,7 +56,7 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
             along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.end_rotation, work.end_axis, work.end_origin, x_0, x_1)
     arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, along)
-    set_doubt(model, work, first_row, end, square, arms, worker)
+    set_doubt(model, work, first_row, turns, end, arms, worker)
     for row in range(first_row, end):
         forget_response(model, work, row, worker)
         work.loop_gap_reach[row, worker] = turning

@@ -42,9 +42,6 @@ from warp_artic.phases.point_motion import point_velocity
 LOOP_JOINT_ORDER = wp.constant(875)
 """Of the family of held axes, `loop_joint`."""
 
-DOUBTS, DOUBTFUL = wp.constant(8.0), wp.constant(1e-2)
-"""Times the gap by the arms that a share of G_aa is in doubt, and the largest that is (`set_doubt`)."""
-
 
 @wp.func
 def is_first_row(model: ModelArrays, row: int, loop: int):
@@ -228,18 +225,19 @@ def set_held_axes(
 
 
 @wp.func
-def set_doubt(model: ModelArrays, work: WorkArrays, first: int, end: int, square: Real, arms: Real, worker: int):
-    """Write to `work.doubt` the share of G_aa that may be off the path, of a joint that is open by root(square).
+def set_doubt(model: ModelArrays, work: WorkArrays, first: int, turns: int, end: int, arms: Real, worker: int):
+    """Write the share of G_aa that may be off the path: 8 gaps by the arms.
 
-    J is that of the path only where its share s is above the gap along it, d / s: s^2 > d by the arms (Kantorovich).
-    Redundant rows, which authored numbers leave open by 1e-8 m, are open by a multiple of that near singular poses. Of
-    others a small share may be that of a light link at a heavy one, and is not doubted.
+    Where a share of J squared is above that, it is of the path (Kantorovich). A small share of a row that is not
+    redundant may be that of a light link.
     """
-    doubt = sqrt(square / where_positive(arms, arms, real(1.0, arms))) * real(DOUBTS, arms)
-    doubt = doubt * real(float(model.loop_is_redundant[model.row_item[first] // 6]), arms)
-    doubt = minimum(doubt, real(DOUBTFUL, arms))
+    square = arms - arms
+    for row in range(first, turns):
+        square = square + work.loop_gap[row, worker] * work.loop_gap[row, worker]
+    doubt = sqrt(square / where_positive(arms, arms, real(1.0, arms)))
+    doubt = minimum(doubt * real(8.0, arms), ratio(1.0, 100.0, arms))
     for row in range(first, end):
-        work.doubt[row, worker] = doubt
+        work.doubt[row, worker] = doubt * real(float(model.loop_is_redundant[model.row_item[row] // 6]), arms)
 
 
 @wp.func

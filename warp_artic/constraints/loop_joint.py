@@ -117,7 +117,6 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
     none = x_0 - x_0
-    square = dot(none, none)
     along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
@@ -127,7 +126,7 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         if axis < 3:
             e = column(R_0, axis)
             work.row_bias[row, worker] = dot(e, linear)
-            square = square + dot(e, d) * dot(e, d)
+            work.loop_gap[row, worker] = dot(e, d)
         else:
             turns = int(row)
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
@@ -135,7 +134,7 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
             along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_0, x_1)
     arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, along)
-    set_doubt(model, work, first_row, end, square, arms, worker)
+    set_doubt(model, work, first_row, turns, end, arms, worker)
 
 
 @wp.func
@@ -238,15 +237,15 @@ def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
 
 def _redundant(articulation: Articulation, layout: DofLayout) -> list[bool]:
     """Of each loop joint whether those that share dofs with it hold as much as these can do, or more."""
-    groups: list[tuple[set[int], list[int], int]] = []
-    for place, loop in enumerate(loops(articulation)):
-        dofs, places, rows = set(joined_dofs(loop, layout)), [place], len(loop.held)
+    groups: list[tuple[set[int], int]] = []
+    for loop in loops(articulation):
+        dofs, rows = set(joined_dofs(loop, layout)), len(loop.held)
         for other in [one for one in groups if one[0] & dofs]:
             groups.remove(other)
-            dofs, places, rows = dofs | other[0], places + other[1], rows + other[2]
-        groups.append((dofs, places, rows))
-    redundant = {place for dofs, places, rows in groups if rows >= len(dofs) for place in places}
-    return [place in redundant for place in range(len(loops(articulation)))]
+            dofs, rows = dofs | other[0], rows + other[1]
+        groups.append((dofs, rows))
+    full = set().union(*(dofs for dofs, rows in groups if rows >= len(dofs)))
+    return [not full.isdisjoint(joined_dofs(loop, layout)) for loop in loops(articulation)]
 
 
 def _rotation(loop: LoopJoint) -> tuple[LoopRotation, int]:

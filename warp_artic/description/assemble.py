@@ -32,11 +32,7 @@ CLOSED = 1e-12
 NUDGE = 1e-6
 """Of central differences."""
 REDUNDANT, DOUBTFUL = 1e-8, 1e-2
-"""Share of the largest singular value below which a row is a combination of others: root(2 |r| / size), between these.
-
-Taken for linear, r can be closed along a direction only where J changes by less than it is on the way there
-(Kantorovich). What redundant rows differ by, as authored numbers are rounded, cannot, unless far from the start.
-"""
+"""Share of the largest singular value below which r is not as if linear (Kantorovich): root(2 |r| / size) in here."""
 TURNS, TRIES, HALVINGS = 60, 24, 8
 LONGEST = 0.5
 """Of a step [rad, or the size of the mechanism]."""

@@ -126,7 +126,7 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
 
 @wp.func
 def energy_scale(kinetic: Real, wanted: Real, before: Real):
-    """s, of a kinetic energy found, the one that it should be, and that of the start of the step."""
+    """s, of a kinetic energy found, the one that it should be, and the one before."""
     one = real(1.0, kinetic)
     tenth = ratio(1.0, 10.0, one)
     found = where_positive(kinetic, kinetic, one)

@@ -197,7 +197,7 @@ def hold_row(
             entry = dof * n + model.term_dof[other]
             before = before + work.J[term, worker] * free[entry, block] * work.P[other, worker]
     gives = left + work.compliance[row, worker]
-    takes_part = gives - dependent_share(model, row, model.rounding[0, 0]) * before
+    takes_part = gives - dependent_share(model, work, row, model.rounding[0, 0], worker) * before
     inverse = where_positive(takes_part, holds / where_positive(takes_part, gives, one), zero)
     for dof in range(n):
         work.u[dof, worker] = work.u[dof, worker] * inverse

@@ -32,7 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.problem import can_contradict, doubtful_share, order_place, range_end, range_first
+from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
 SMALLEST_GOOD_PIVOT = wp.constant(7.0)
 """Pivots are good enough down to this share of the diagonal, times the root of what a solved number is known to.
@@ -242,7 +242,7 @@ def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, worker: int
             for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
                 work.elimination[j, worker] = zero
     rounding = model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
-    least = diagonal * doubtful_share(model, work, work.gathered[a, worker], rounding, worker)
+    least = diagonal * dependent_share(model, work, work.gathered[a, worker], rounding, worker)
     is_independent = where_positive(d - least, is_active, zero)
     work.pivot_inverse[i, worker] = is_independent / where_positive(is_independent, d, one)
     work.is_met[a, worker] = is_independent

@@ -28,7 +28,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.solver.rows.problem import can_contradict, doubtful_share, order_place, range_end, range_first
+from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
 INFEASIBLE_SCALE = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
@@ -125,7 +125,7 @@ def orthogonalize_row(model: ModelArrays, work: WorkArrays, a: int, worker: int,
             left = left + q * q * work.innovation_weight[i, worker]
         again = where_positive(square * ratio(1.0, 4.0, one) - left, again, zero)
         passes += 1
-    least = doubtful_share(model, work, work.gathered[a, worker], model.rounding[1, 0], worker)
+    least = dependent_share(model, work, work.gathered[a, worker], model.rounding[1, 0], worker)
     is_independent = where_positive(left - square * least, is_active, zero)
     inverse = is_independent / where_positive(is_independent, left, one)
     is_independent = where_positive(redone, is_independent, work.is_independent[a, worker])

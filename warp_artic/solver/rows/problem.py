@@ -102,24 +102,15 @@ def gather_rows(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def dependent_share(model: ModelArrays, row: int, rounding: Real):
+def dependent_share(model: ModelArrays, work: WorkArrays, row: int, rounding: Real, worker: int):
     """The part of G_aa that a row may have left, beside the rows before it, and still depend on them.
 
     It is rounding, or, of positions that hold, what J of redundant rows differs by off their path: that of Bricard's
     mechanism, whose fifth row is redundant, would be independent in one step and dependent in the next.
     """
     if has_trait(model, row, HOLDS_POSITIONS):
-        return maximum(rounding, real(REDUNDANT, rounding))
+        return maximum(rounding, maximum(real(REDUNDANT, rounding), work.doubt[row, worker]))
     return rounding
-
-
-@wp.func
-def doubtful_share(model: ModelArrays, work: WorkArrays, row: int, rounding: Real, worker: int):
-    """`dependent_share`, or what the gap of a loop joint leaves in doubt (`constraints.loop_geometry`)."""
-    least = dependent_share(model, row, rounding)
-    if has_trait(model, row, HOLDS_POSITIONS):
-        least = maximum(least, work.doubt[row, worker])
-    return least
 
 
 @wp.func
