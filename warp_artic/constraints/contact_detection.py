@@ -9,11 +9,11 @@ patch, and not of what the patch goes on in. A pair that joints keep apart has p
 
 import warp as wp
 
-from warp_artic.collision.bodies import add_body, body
+from warp_artic.collision.bodies import Body, add_body, body
 from warp_artic.collision.box_faces import add_face
 from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
-from warp_artic.collision.kinds import PLANE
+from warp_artic.collision.kinds import CONE, CYLINDER, PLANE
 from warp_artic.collision.places import UNUSED, set_unused
 from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
@@ -29,14 +29,19 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column, dot, transpose_mul
+from warp_artic.math.spatial import column, cross, dot, transpose_mul
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.phases.link_velocities import move_base, move_link
 
 TILT = wp.constant(1e-3)
 """Sine of the angle up to which what touches a patch of a surface at an edge to another one touches both."""
+FAST_SPIN = wp.constant(0.25)
+"""Square of the angle of a step from which on a spin is fast [rad^2]."""
+UNRESOLVED_SPIN = wp.constant(0.36)
+"""The same, times `uneven_inertia`, from which on velocity forces feed themselves (`solver.violent_spin`)."""
 
 
 @wp.func
@@ -95,6 +100,7 @@ def find_landing(model: ModelArrays, work: WorkArrays, block: int, worker: int, 
 def follow_given(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int, h: Real):
     """Find where the contact is that a host has given to a pair."""
     place = model.contact_first[pair]
+    work.contact_roll[place, worker] = h - h
     if any_positive(has_contact(model, pair, block)):
         set_given_place(model, work, pair, place, block, worker)
         work.contact_near[place, worker] = nearness(model, work, pair, place, block, worker, h)
@@ -138,9 +144,13 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
         )
         collide(model.contact_hull_point, work.contact_point, first, worker, x_0, body0, x_1 + moved, body1)
         goes_on = moved * second_carries(model, pair, block)
+        spin_0 = fast_spin(body0, shape_turning(model, work, motion0, inner, block, worker), h)
+        spin_1 = fast_spin(body1, shape_turning(model, work, motion1, outer, block, worker), h)
         for point in range(first, first + model.contact_points[pair]):
             n = load_vec3(work.contact_point, 7 * point + 3, worker)
             x = load_vec3(work.contact_point, 7 * point, worker)
+            rolls = cross(spin_0, x - x_0) - cross(spin_1, x - x_1 - moved)
+            work.contact_roll[point, worker] = dot(n, rolls)
             store_vec3(work.contact_point, 7 * point, worker, x - goes_on)
             gap = work.contact_point[7 * point + 6, worker] - dot(n, moved)
             if model.contact_keepers[pair] > 0:
@@ -151,6 +161,20 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
         for point in range(first, first + model.contact_points[pair]):
             set_unused(work.contact_point, point, worker, x_0)
             work.contact_near[point, worker] = h - h
+
+
+@wp.func
+def fast_spin(body: Body, w: Vec3, h: Real):
+    """The part of an angular velocity about the axis of a cylinder or cone, where it turns far by that in a step h.
+
+    Turning about its axis does not move such a surface along its normals.
+    """
+    zero = h - h
+    if body.kind == CYLINDER or body.kind == CONE:
+        axis = column(body.R, 2)
+        spin = dot(axis, w)
+        return axis * where_positive(spin * spin * h * h - real(FAST_SPIN, h), spin, zero)
+    return vec3(zero, zero, zero)
 
 
 @wp.func
@@ -240,7 +264,8 @@ def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, block:
     n = load_vec3(work.contact_point, 7 * point + 3, worker)
     gap = work.contact_point[7 * point + 6, worker]
     one = real(1.0, gap)
-    closing = maximum(dot(n, closing_at(model, work, pair, x, x, block, worker)), one - one)
+    closing = dot(n, closing_at(model, work, pair, x, x, block, worker)) - work.contact_roll[point, worker]
+    closing = maximum(closing, one - one)
     reach = model.contact_distance[pair, block] + h * closing - gap
     near = where_positive(reach, one, one - one)
     if model.contact_patch[pair] >= 0 and any_positive(near):

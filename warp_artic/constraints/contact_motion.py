@@ -7,7 +7,8 @@ mass of the link that touches it, at its velocity u before the step,
 Where neither shape has a motion of its own both are on the links, or on the world as it carries these, and y = J v.
 Else y = J v + o with the drift  o = d^T (c_1 - c_0),  where c of a shape on a link is that of the base of its tree.
 The gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more. A surface that moves beside its
-body, as a belt does, adds its velocity to o across the normal, likewise where the point is at the time s.
+body, as a belt does, adds its velocity to o across the normal, likewise where the point is at the time s. Along the
+normal o has what takes a fast spin off J v that does not change the gap (`constraints.contact_detection`).
 """
 
 import warp as wp
@@ -189,6 +190,10 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         after = after + slides + turns * (s + h)
         set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
         set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
+    roll = work.contact_roll[point, worker]
+    work.contact_drift_before[3 * point, worker] = work.contact_drift_before[3 * point, worker] + roll
+    work.contact_drift[3 * point, worker] = work.contact_drift[3 * point, worker] + roll
+    work.contact_moved[point, worker] = work.contact_moved[point, worker] + roll * s
 
 
 @wp.func

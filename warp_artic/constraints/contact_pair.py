@@ -162,6 +162,7 @@ CONTACT_PAIR = ConstraintFamily(
     scratch={
         "contact_point": lambda tree: 7 * _points(tree),
         "contact_near": _points,
+        "contact_roll": _points,
         "contact_speed": _points,
         "contact_friction": _points,
         "contact_weight": _points,

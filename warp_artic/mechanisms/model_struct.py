@@ -175,7 +175,7 @@ def _watched_dofs(tree: Tree) -> list[int]:
     return [
         dof
         for dof, part in enumerate(parts)
-        if tree.part_is_guarded[part] and tree.part_is_acted[part] and not tree.dof_is_linear[dof]
+        if tree.part_is_guarded[part] and not tree.part_guards_impacts[part] and not tree.dof_is_linear[dof]
     ]
 
 

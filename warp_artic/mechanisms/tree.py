@@ -163,15 +163,15 @@ class Tree:
 
     @cached_property
     def part_is_guarded(self) -> tuple[bool, ...]:
-        """Of each articulation with joints whether it may touch or is acted on, and only contacts close or join it."""
-        has_joints = {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
+        """Of each articulation whether it may touch, or is acted on in joints, and only contacts close or join it."""
+        found = self._jointed | self._touching
         for row in self.rows:
             parts = self._parts_of(row)
             traits = row.family.traits
             if not traits & FROM_OUTSIDE and (len(parts) > 1 or traits & (HOLDS_POSITIONS | RETURNS)):
-                has_joints -= parts
+                found -= parts
         return tuple(
-            number in has_joints and not part.is_pulled and (self.part_is_acted[number] or number in self._touching)
+            number in found and not part.is_pulled and (self.part_is_acted[number] or number in self._touching)
             for number, part in enumerate(self.parts)
         )
 
@@ -186,8 +186,14 @@ class Tree:
 
     @cached_property
     def part_guards_impacts(self) -> tuple[bool, ...]:
-        """Of each articulation whether it is guarded, and only weights, stops, drag and contacts may act on it."""
-        return tuple(guarded and not acted for guarded, acted in zip(self.part_is_guarded, self.part_is_acted))
+        """Of each one with joints whether it is guarded, and only weights, stops, drag and contacts may act on it."""
+        flags = zip(self.part_is_guarded, self.part_is_acted)
+        return tuple(is_guarded and not acted and k in self._jointed for k, (is_guarded, acted) in enumerate(flags))
+
+    @cached_property
+    def _jointed(self) -> set[int]:
+        """The articulations that have joints."""
+        return {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
 
     @cached_property
     def _touching(self) -> set[int]:

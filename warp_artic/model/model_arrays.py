@@ -58,10 +58,10 @@ TREES = {
     "tree_root": "the first dof of a floating root; -1 on a fixed base",
     "tree_island": "the island of a tree",
     "tree_is_summed": "whether its island has a tree that is guarded",
-    "tree_is_guarded": "whether it has joints, and no row but contacts joins it with others or closes it",
+    "tree_is_guarded": "whether it has joints or may touch, and no row but contacts joins it with others or closes it",
     "tree_is_acted": "whether more than weights, stops, drag and contacts acts on it",
-    "tree_guards_impacts": "whether it is guarded, may touch and is not acted on",
-    "watched_dof": "the angular dofs of guarded trees that are acted on",
+    "tree_guards_impacts": "whether it is guarded, has joints, may touch and is not acted on",
+    "watched_dof": "the angular dofs of guarded trees whose impacts are not",
     "link_tree": "the tree of a link",
 }
 """Tables of trees."""

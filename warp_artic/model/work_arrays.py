@@ -159,6 +159,7 @@ TREES = {
     "tree_hit": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where it takes part in an impact"),
     "tree_work": WorkArray("tree", 1, "J", "solver.violent_trees", "work of contacts in a step"),
     "tree_inner_work": WorkArray("tree", 1, "J", "solver.violent_trees", "work of what acts in its joints"),
+    "tree_spins": WorkArray("tree", 1, "s", "solver.violent_spin", "k of what turns too far for velocity forces, or 0"),
     "tree_watched": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where work and impulses are known"),
     "tree_chosen": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where energy is kept"),
     "tree_center": WorkArray("tree", 3, "m", "constraints.tree_velocity", "centre of mass in W"),

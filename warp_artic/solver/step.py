@@ -72,7 +72,7 @@ from warp_artic.solver.rows.pgs import keep_impulses
 from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
-from warp_artic.solver.violent_spin import keep_spins, note_impulses
+from warp_artic.solver.violent_spin import find_spins, keep_spins, note_impulses
 from warp_artic.solver.violent_trees import any_watched, begin_trees, keep_tree_energies, watch_trees
 
 
@@ -143,6 +143,7 @@ def begin_step(
         load_contacts(model, state, work, block, worker, plan.substeps)
         find_points(model, work, block, worker, h)
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
+    find_spins(model, control, work, block, worker, h)
     if model.free_motion == 1:
         begin_watch(model, state, work, block, worker, h)
     if model.guards_impacts == 1:

@@ -41,6 +41,7 @@ from warp_artic.solver.boundary_layers import find_layer, forget_weights, measur
 from warp_artic.solver.expectation import expect_velocities, most_expectations
 from warp_artic.solver.history import largest_of_islands
 from warp_artic.solver.plan import StepPlan, sweeps_of
+from warp_artic.solver.violent_spin import damp_velocity_forces
 
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
@@ -61,6 +62,7 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, block: int, worker: i
 def factor(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write the factors with what is to be folded into them."""
     set_link_inertias(model, control, work, block, worker)
+    damp_velocity_forces(model, work, worker)
     factor_inertias(model, work, block, worker, h)
 
 

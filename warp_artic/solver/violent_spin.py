@@ -2,15 +2,20 @@
 
 In free flight  I+ w+ = s I w / (1 + h d)  about the centre of mass, with the inertia where the body is, the angular
 damping d, and s <= 1 so that the energy of rotation does not grow: where the body has turned to in such a step is only
-roughly known. Velocity forces at velocities that a step does not resolve would make it grow without end. Trees that
+roughly known. Velocity forces at velocities that a step does not resolve would make it grow without end:
+those of bodies near others, and of what is pushed as by contacts among many bodies, are implicit there. Trees that
 move freely have more, `solver.energy_projection`; those that contacts join with others do not. A body that is touched
 in any substep, or pushed from outside, is left as it is.
 """
 
 import warp as wp
 
+from warp_artic.constraints.contact_detection import UNRESOLVED_SPIN
+from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Sym3,
+    Vec3,
     absolute,
     add,
     any_positive,
@@ -20,10 +25,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sqrt,
     sub,
+    vec3,
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_matrix
-from warp_artic.math.spatial import dot, sym_solve, transpose_mul
+from warp_artic.math.spatial import cross, dot, sym_solve, transpose_mul
 from warp_artic.model.arrays import (
     ControlArrays,
     ModelArrays,
@@ -37,6 +43,98 @@ from warp_artic.model.roots import pose_row
 
 VIOLENT = wp.constant(0.04)
 """Square of the angle of a step from which on a turn is violent [rad^2]."""
+
+
+@wp.func
+def is_single(model: ModelArrays, tree: int):
+    """Whether a tree is a body without joints."""
+    return model.tree_root[tree] >= 0 and model.tree_link[tree + 1] - model.tree_link[tree] == 1
+
+
+@wp.func
+def find_spins(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Write k for bodies that turn too far for velocity forces in a step of length h, by v: h / 2 of those that are
+    near others, h of those that are pushed; else zero."""
+    for tree in range(model.tree_count):
+        work.tree_spins[tree, worker] = h - h
+        if is_single(model, tree):
+            w = load_vec3(work.v, model.tree_root[tree] + 3, worker)
+            uneven = uneven_inertia(load_sym3(model.link_inertia, 6 * model.order[model.tree_link[tree]], block))
+            far = h * h * dot(w, w) * uneven - real(UNRESOLVED_SPIN, h)
+            if any_positive(far):
+                k = where_positive(far, nearness_or_push(model, control, work, tree, block, worker, h), h - h)
+                work.tree_spins[tree, worker] = k
+
+
+@wp.func
+def uneven_inertia(I: Sym3):
+    """(9 |I|^2 / tr(I)^2 - 3) 3 / 2: the square of about the largest angle by which w x I w turns w in a turn of one
+    radian, zero of a ball and 0.56 of a coin."""
+    trace = I.xx + I.yy + I.zz
+    one = real(1.0, trace)
+    two = one + one
+    square = I.xx * I.xx + I.yy * I.yy + I.zz * I.zz + two * (I.xy * I.xy + I.xz * I.xz + I.yz * I.yz)
+    share = square / where_positive(trace, trace * trace, one)
+    return maximum(real(13.5, one) * share - real(4.5, one), one - one)
+
+
+@wp.func
+def nearness_or_push(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real
+):
+    """k of a body."""
+    link = model.order[model.tree_link[tree]]
+    zero = h - h
+    pushed = zero
+    for row in range(6 * link, 6 * link + 6):
+        pushed = maximum(pushed, absolute(control.link_external_force[row, block]))
+    near = zero
+    for point in range(model.contact_point_count):
+        pair = model.contact_of_point[point]
+        if model.contact_link0[pair] == link or model.contact_link1[pair] == link:
+            near = maximum(near, work.contact_near[point, worker])
+    return where_positive(near, h * real(0.5, h), where_positive(pushed, h, zero))
+
+
+@wp.func
+def damp_velocity_forces(model: ModelArrays, work: WorkArrays, worker: int):
+    """Give such bodies the moment  A (A + k ([w] A - [A w]))^-1 (w x A w)  in place of w x A w, with w before the step.
+
+    It is that of an implicit midpoint step, after one step of Newton's method. With k = h it is an Euler step, which
+    takes energy: contacts that were found before the step have not known where the body is in its middle.
+    """
+    for tree in range(model.tree_count):
+        k = work.tree_spins[tree, worker]
+        if any_positive(k):
+            link = model.order[model.tree_link[tree]]
+            A = load_sym3(work.A, 6 * link, worker)
+            w = load_vec3(work.w, 3 * link, worker)
+            moment = load_vec3(work.moment, 3 * link, worker) - cross(w, A * w)
+            w = load_vec3(work.v, model.tree_root[tree] + 3, worker)
+            moment = moment + A * implicit_turn(A, w, k)
+            store_vec3(work.moment, 3 * link, worker, choose(k, moment, load_vec3(work.moment, 3 * link, worker)))
+
+
+@wp.func
+def implicit_turn(A: Sym3, w: Vec3, k: Real):
+    """(A + k ([w] A - [A w]))^-1 (w x A w)."""
+    zero = k - k
+    one = real(1.0, k)
+    L = A * w
+    a = turn_column(A, w, L, vec3(one, zero, zero), k)
+    b = turn_column(A, w, L, vec3(zero, one, zero), k)
+    c = turn_column(A, w, L, vec3(zero, zero, one), k)
+    g = cross(w, L)
+    bc = cross(b, c)
+    inverse = one / dot(a, bc)
+    return vec3(dot(g, bc) * inverse, dot(g, cross(c, a)) * inverse, dot(g, cross(a, b)) * inverse)
+
+
+@wp.func
+def turn_column(A: Sym3, w: Vec3, L: Vec3, e: Vec3, k: Real):
+    """(A + k ([w] A - [L])) e."""
+    Ae = A * e
+    return Ae + (cross(w, Ae) - cross(L, e)) * k
 
 
 @wp.func
@@ -56,10 +154,11 @@ def keep_spins(
     """Change the angular velocities of such bodies at the end of a step of length h."""
     for tree in range(model.tree_count):
         dof = model.tree_root[tree]
-        is_single = model.tree_link[tree + 1] - model.tree_link[tree] == 1
-        if dof >= 0 and is_single and model.island_moves_freely[model.tree_island[tree]] == 0:
+        if is_single(model, tree):
             w = load_vec3(state.root_velocity, dof + 3, block)
             violent = h * h * dot(w, w) - real(VIOLENT, h)
+            if model.island_moves_freely[model.tree_island[tree]] == 1:
+                violent = work.tree_spins[tree, worker]
             if any_positive(violent):
                 link = model.order[model.tree_link[tree]]
                 acts = what_acts(model, control, work, link, block, worker)

@@ -6,6 +6,7 @@ impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
 Trees that touch have together no more energy than before, plus the work in their joints, where all contacts are hard
 and no body is kinematic.
+Bodies without joints that touch and turn so far are slowed down by that alone.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
 nothing touches or drives stays at q where q+ has no such s. A tree in contact is slowed down as a whole where its
@@ -50,7 +51,7 @@ from warp_artic.solver.energy_projection import (
 from warp_artic.solver.history import nearer
 from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
 from warp_artic.solver.unresolved_motion import base_motion, find_inputs, uneven_weights
-from warp_artic.solver.violent_spin import VIOLENT
+from warp_artic.solver.violent_spin import VIOLENT, is_single
 
 GAIN = wp.constant(0.05)
 """Of the kinetic energy of a tree that is acted on, what it may gain in all violent steps by their own errors."""
@@ -172,7 +173,9 @@ def keep_tree_energies(
         if any_positive(work.tree_watched[tree, worker]):
             rate = largest_rate(model, work, work.v, tree, worker)
             violent = where_positive(h * h * rate * rate - real(VIOLENT, h), one, zero)
-            if model.island_moves_freely[model.tree_island[tree]] == 1:
+            if is_single(model, tree):
+                violent = where_positive(work.tree_pushed[tree, worker], violent, zero)
+            elif model.island_moves_freely[model.tree_island[tree]] == 1:
                 violent = where_positive(maximum(work.tree_pushed[tree, worker], starts), violent, zero)
             if model.tree_guards_impacts[tree] == 1:
                 violent = where_positive(work.tree_hit[tree, worker], one, violent)
@@ -297,12 +300,13 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
                 own = own + work.tree_inner_work[tree, worker]
                 given = own + work.tree_work[tree, worker]
                 before = before + pushed * own
-                if model.tree_is_guarded[tree] == 1:
+                if model.tree_is_guarded[tree] == 1 and not is_single(model, tree):
                     given = maximum(given, zero)
                     guarded = guarded + pushed * given
                 else:
                     given = work.motion_sums[2 * END * tree + END + KINETIC, worker]
                     is_open = is_open + pushed * real(float(model.island_is_driven[island]), h)
+                    guarded = guarded + work.tree_chosen[tree, worker] * given
                 after = after + pushed * given
                 work.tree_given[tree, worker] = given
         most = maximum(guarded - after + before, zero)
@@ -316,12 +320,12 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
 
 @wp.func
 def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int):
-    """One where no drag and no given force acts on a tree, else zero."""
+    """One where no drag and no given force acts on a tree with joints, else zero."""
     island = model.tree_island[tree]
     zero = real(0.0, work.v[0, worker])
     drag = real(float(model.island_has_drag[island]), zero)
     given = drag + find_inputs(model, control, island, block, zero)
-    return where_positive(given, zero, real(1.0, zero))
+    return where_positive(given, zero, real(float(1 - int(is_single(model, tree))), zero))
 
 
 @wp.func
