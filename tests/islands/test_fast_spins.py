@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.contact_stages import ContactScene, capsule, cylinder
-from tests.islands.crowds import crowd
+from tests.contact_stages import ContactScene, capsule, cylinder, turn
+from tests.islands.crowds import crowd, crowd_motion
 
 
 def spinning(make, tilt, spin):
@@ -43,3 +43,16 @@ def test_flight_near_the_ground_is_free():
     solid = capsule("top", 0.1, 0.1, (0.0, 0.0, 0.35), turning=(20.0, 0.0, 90.0), mass=2.0)
     found = energies(solid, 240, 0.1)
     np.testing.assert_allclose(found[1:], found[1], rtol=5e-6)
+
+
+@pytest.mark.parametrize("half_width", [0.025, 0.2])
+@pytest.mark.parametrize("precision, spin", [("float64", 30.0), ("float64", 120.0), ("float32", 120.0)])
+def test_a_cylinder_rolls_on(precision, spin, half_width):
+    """By two radians in a step: no point of its rims closes by turning about its axis. It rose by 0.9 m."""
+    lying = turn((1, 0, 0), 0.5 * np.pi)
+    motion = {"velocity": (0.1 * spin, 0, 0), "turning": (0, spin, 0)}
+    wheel = cylinder("wheel", 0.1, half_width, (0, 0, 0.1), quaternion=lying, **motion)
+    found = crowd_motion(ContactScene(solids=[wheel]), 1.0, dt=1.0 / 60.0, precision=precision)
+    np.testing.assert_allclose(found.place("wheel")[:, 2], 0.1, atol=2e-4)
+    np.testing.assert_allclose(found.velocity("wheel")[-1], (0.1 * spin, 0, 0), atol=1e-3 * spin)
+    np.testing.assert_allclose(found.turning("wheel")[-1], (0, spin, 0), atol=1e-2 * spin)

@@ -6,9 +6,10 @@ A body without joints, of mass m and inertia I about its centre of mass, moves i
     v_free = v + h (g + F / m - linear damping v)
     w_free = w + h (I^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, I^-1)
 with the force F and the moment N that are given. Where it turns by more than VIOLENT in the step, w x I w is left out:
-it would feed itself. After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts
-have left it and I_0 before the step: a step turns the moments of contacts and the inertia against each other, but
-contacts take energy and never give any.
+it would feed itself; where it turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
+After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts have left it and I_0
+before the step: a step turns the moments of contacts and the inertia against each other, but contacts take energy and
+never give any.
 
 Mechanisms with joints make that step aside, and it is taken back.
 """
@@ -18,6 +19,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.constraints.contact_detection import UNRESOLVED_SPIN
 from warp_artic.islands.arrays import island_types
 
 VIOLENT = wp.constant(0.1)
@@ -182,6 +184,12 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         return R * I * wp.transpose(R)
 
     @wp.func
+    def uneven_inertia(I: M):
+        """That of `solver.violent_spin`."""
+        trace = wp.trace(I)
+        return T(13.5) * wp.ddot(I, I) / (trace * trace) - T(4.5)
+
+    @wp.func
     def write_inverse(mechanisms: Mechanisms, row: int, I_inverse: M, m_inverse: T):
         """Write M^-1, six rows of six."""
         for axis in range(3):
@@ -220,8 +228,11 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         v = bodies.linear[b]
         F = vector_at(given, 0, column)
         N = vector_at(given, 3, column)
+        turns = wp.cross(w, I * w)
         if wp.length(w) * h <= T(VIOLENT):
-            N -= wp.cross(w, I * w)  # beyond it would feed itself
+            N -= turns  # beyond it would feed itself
+        elif wp.length_sq(w) * h * h * uneven_inertia(I) > T(UNRESOLVED_SPIN):
+            N -= I * wp.inverse(I + h * (wp.skew(w) * I - wp.skew(I * w))) * turns
         g = vector_at(masses.gravity, 0, column) * masses.gravity_scale[0, column]
         v = v + (g + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h

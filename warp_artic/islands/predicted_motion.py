@@ -18,7 +18,9 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.collision.kinds import CONE, CYLINDER
 from warp_artic.collision.places import UNUSED
+from warp_artic.constraints.contact_detection import FAST_SPIN
 from warp_artic.islands.arrays import island_types
 from warp_artic.kernels.launch import OPTIONS
 
@@ -32,7 +34,7 @@ LARGE_TURN = wp.constant(0.05)
 
 @cache
 def prediction_functions(precision: str) -> SimpleNamespace:
-    """The struct `Contact`, and the functions `velocity_at`, `may_close`, `pose`, `at_start` and `count`."""
+    """The struct `Contact`, and functions of points, from `velocity_at` on."""
     types = island_types(precision)
     T, V, M, Colliders, Bodies = types.T, types.V, types.M, types.Colliders, types.Bodies
 
@@ -65,15 +67,59 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return v
 
     @wp.func
-    def predicted_velocity(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, prediction: int):
-        """Predicted mean velocity of a point of a collider in the step."""
+    def spin_of(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, h: T):
+        """The part of an angular velocity about the axis of a cylinder or cone, where it turns far by that in a step h.
+
+        Turning about its axis does not move such a surface along its normals.
+        """
+        spin = V()
+        body = colliders.body[i]
+        if body >= 0 and (colliders.kind[i] == CYLINDER or colliders.kind[i] == CONE):
+            axis = bodies.axes[env * bodies.count + body] * (colliders.axes[i] * V(T(0.0), T(0.0), T(1.0)))
+            rate = wp.dot(axis, w)
+            if rate * rate * h * h > T(FAST_SPIN):
+                spin = axis * rate
+        return spin
+
+    @wp.func
+    def rolling_at(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, x: wp.vec3d, h: T):
+        """Velocity of a point of a collider by such a spin, of an angular velocity."""
+        v = V()
+        spin = spin_of(bodies, colliders, env, i, w, h)
+        if wp.length_sq(spin) > T(0.0):
+            b = env * bodies.count + colliders.body[i]
+            R = bodies.axes[b]
+            at = colliders.position[i]
+            arm = x - bodies.position[b] - wp.vec3d(R * V(T(at[0]), T(at[1]), T(at[2])))
+            v = wp.cross(spin, V(T(arm[0]), T(arm[1]), T(arm[2])))
+        return v
+
+    @wp.func
+    def angular_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
+        """Angular velocity of a collider at the start of the step."""
+        w = V()
+        if colliders.body[i] >= 0:
+            w = bodies.angular[env * bodies.count + colliders.body[i]]
+        return w
+
+    @wp.func
+    def roll(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int, x: wp.vec3d, n: V, h: T):
+        """What fast spins of two colliders at the start of the step seem to close of a gap at x, and do not."""
+        v_0 = rolling_at(bodies, colliders, env, i, angular_of(bodies, colliders, env, i), x, h)
+        v_1 = rolling_at(bodies, colliders, env, j, angular_of(bodies, colliders, env, j), x, h)
+        return wp.dot(n, v_0 - v_1)
+
+    @wp.func
+    def predicted_velocity(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, h: T, prediction: int):
+        """Predicted mean velocity of a point of a collider in a step h, without that of a fast spin."""
         body = colliders.body[i]
         v = V()
         if body >= 0:
             b = env * bodies.count + body
             arm = x - bodies.center[b]
-            turn = wp.cross(bodies.predicted_angular[prediction, b], V(T(arm[0]), T(arm[1]), T(arm[2])))
-            v = bodies.predicted_linear[prediction, b] + turn
+            w = bodies.predicted_angular[prediction, b]
+            v = bodies.predicted_linear[prediction, b] + wp.cross(w, V(T(arm[0]), T(arm[1]), T(arm[2])))
+            v -= rolling_at(bodies, colliders, env, i, w, x, h)
         return v
 
     @wp.func
@@ -86,11 +132,12 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         x = found.x
         n = found.n
         closing = wp.dot(n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x))
+        closing -= roll(bodies, colliders, env, i, j, x, n, h)
         may = found.gap < colliders.contact_offset[i] + colliders.contact_offset[j] + h * wp.max(closing, T(0.0))
         least = found.gap - colliders.rest_offset[i] - colliders.rest_offset[j] + tolerated_overlap(colliders, i, j)
         for prediction in range(bodies.prediction_count[env]):
-            along = predicted_velocity(bodies, colliders, env, i, x, prediction)
-            along -= predicted_velocity(bodies, colliders, env, j, x, prediction)
+            along = predicted_velocity(bodies, colliders, env, i, x, h, prediction)
+            along -= predicted_velocity(bodies, colliders, env, j, x, h, prediction)
             may = may or least < h * wp.dot(n, along)
         return may
 
@@ -120,7 +167,9 @@ def prediction_functions(precision: str) -> SimpleNamespace:
             moved = bodies.predicted_linear[prediction, b] * h
             end = x - bodies.center[b] - wp.vec3d(moved)
             arm = V(T(end[0]), T(end[1]), T(end[2]))
-            half = T(0.5) * (moved + arm - wp.transpose(rotated(bodies.predicted_angular[prediction, b] * h)) * arm)
+            w = bodies.predicted_angular[prediction, b]
+            w -= spin_of(bodies, colliders, env, i, w, h)
+            half = T(0.5) * (moved + arm - wp.transpose(rotated(w * h)) * arm)
             moves = T(1.0)
         return half, moves
 
@@ -130,8 +179,8 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         half_0, moves_0 = half_displacement(bodies, colliders, env, i, end.x, h, prediction)
         half_1, moves_1 = half_displacement(bodies, colliders, env, j, end.x, h, prediction)
         x = end.x - wp.vec3d((half_0 + half_1) / wp.max(moves_0 + moves_1, T(1.0)))
-        v_0 = predicted_velocity(bodies, colliders, env, i, x, prediction)
-        v_1 = predicted_velocity(bodies, colliders, env, j, x, prediction)
+        v_0 = predicted_velocity(bodies, colliders, env, i, x, h, prediction)
+        v_1 = predicted_velocity(bodies, colliders, env, j, x, h, prediction)
         approach = h * wp.dot(end.n, v_0 - v_1)
         rest = colliders.rest_offset[i] + colliders.rest_offset[j]
         deep = tolerated_overlap(colliders, i, j)
@@ -161,6 +210,8 @@ def prediction_functions(precision: str) -> SimpleNamespace:
     return SimpleNamespace(
         Contact=Contact,
         velocity_at=velocity_at,
+        angular_of=angular_of,
+        roll=roll,
         may_close=may_close,
         pose=predicted_pose,
         at_start=at_start,

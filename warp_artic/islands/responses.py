@@ -337,7 +337,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
-    velocity_at = prediction_functions(precision).velocity_at
+    predicted = prediction_functions(precision)
+    velocity_at, angular_of, roll = predicted.velocity_at, predicted.angular_of, predicted.roll
     of_points, of_J, of_responses = (
         point_functions(precision),
         jacobian_functions(precision),
@@ -387,14 +388,6 @@ def response_kernels(precision: str) -> SimpleNamespace:
             a = wp.cross(bodies.angular[b] + bodies.surface_angular[b], v - bodies.linear[b])
         return a
 
-    @wp.func
-    def turning_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
-        """Angular velocity of a collider."""
-        w = V()
-        if colliders.body[i] >= 0:
-            w = bodies.angular[env * bodies.count + colliders.body[i]]
-        return w
-
     @wp.kernel(**OPTIONS)
     def respond(
         colliders: Colliders,
@@ -402,6 +395,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         mechanisms: Mechanisms,
         points: Points,
         old: Points,
+        h: T,
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
         point = wp.tid()
@@ -441,12 +435,13 @@ def response_kernels(precision: str) -> SimpleNamespace:
         if second < 0:
             carried += v_1
             rate += turning_rate(bodies, colliders, env, j, v_1 + s_1)
-            turn_carried += turning_of(bodies, colliders, env, j)
+            turn_carried += angular_of(bodies, colliders, env, j)
         if first < 0:
             carried -= v_0
             rate -= turning_rate(bodies, colliders, env, i, v_0 + s_0)
-            turn_carried -= turning_of(bodies, colliders, env, i)
-        points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides), n, t_1, t_2)
+            turn_carried -= angular_of(bodies, colliders, env, i)
+        rolls = n * roll(bodies, colliders, env, i, j, x, n, h)
+        points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
         points.carried_rate[point] = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides

@@ -252,7 +252,7 @@ class ContactIslands:
             terms = self._terms[: count + 1]
             self._launch(kernels.count_terms, (count + 1,), [*given, terms])
             wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
-            self._launch(kernels.respond, (count,), [*given, old])
+            self._launch(kernels.respond, (count,), [*given, old, self._h])
         inputs = [*given, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
