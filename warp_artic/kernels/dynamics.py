@@ -8,6 +8,7 @@ import warp as wp
 from warp_artic.constraints.bounded_rows import measure_bounds
 from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
+from warp_artic.kernels.touched_energies import energy_kernels_for
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
@@ -22,7 +23,6 @@ from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
 from warp_artic.solver.held_response import hold_constraints, hold_drives, measure_held_rows
 from warp_artic.solver.step import set_position_weight
-from warp_artic.solver.touched_trees import add_contact_work, keep_free_energies, limit_energies
 
 
 @cache
@@ -244,50 +244,6 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             solve_impulses(model, state, control, contacts, work, joint_force, column, slot, h)
             report_impulses(model, contacts, work, impulse, effort, vdot, residual, count, column, slot, h)
 
-    @wp.kernel(**OPTIONS)
-    def free_energies(
-        model: Model, state: State, control: Control, work: Work, columns: int, workers: int, energy: Array
-    ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            keep_free_energies(model, state, control, work, energy, column, slot)
-
-    @wp.kernel(**OPTIONS)
-    def contact_work(
-        model: Model,
-        state: State,
-        control: Control,
-        work: Work,
-        columns: int,
-        workers: int,
-        dt: wp.float64,
-        time_ahead: wp.float64,
-        free: Array,
-        found: Array,
-        energy: Array,
-        touched: Array,
-    ):
-        slot = wp.tid()
-        h = real(dt, model.gravity[0, 0])
-        ahead = real(time_ahead, h)
-        for column in range(slot, columns, workers):
-            add_contact_work(model, state, control, work, free, found, energy, touched, column, slot, h, ahead)
-
-    @wp.kernel(**OPTIONS)
-    def touched_energies(
-        model: Model,
-        state: State,
-        control: Control,
-        work: Work,
-        columns: int,
-        workers: int,
-        energy: Array,
-        touched: Array,
-    ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            limit_energies(model, state, control, work, energy, touched, column, slot)
-
     return SimpleNamespace(
         accelerate=accelerate,
         efforts=efforts,
@@ -299,7 +255,5 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         centroid=centroid,
         coefficients=coefficients,
         impulses=impulses,
-        free_energies=free_energies,
-        contact_work=contact_work,
-        touched_energies=touched_energies,
+        **vars(energy_kernels_for(numbers)),
     )
