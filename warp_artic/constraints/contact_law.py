@@ -196,7 +196,8 @@ def set_normal_row(
     reach = zero
     if model.dof_count > model.root_dofs and any_positive(neg(gap)):
         reach = where_positive(gap, zero, point_reach(model, work, row, point, block, worker))
-    acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
+    moves = where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero)
+    acts = where_positive(neg(gap), moves, one)
     jointed = where_positive(reach, reach, one)
     share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
     back = back * share
