@@ -10,7 +10,7 @@ import warp_artic as wa
 from tests.contact_stages import STILL, ContactScene, box, sphere
 from tests.contacts.motion import DT, PRECISIONS, simulation
 from warp_artic.constraints.contact_law import NORMAL_GIVE
-from warp_artic.constraints.contact_lever import LEVER, YIELD
+from warp_artic.constraints.contact_lever import LEVER, SHORT_LEVER, YIELD
 
 SCENES = Path(__file__).parents[2] / "samples" / "scenes"
 SOLVERS = ("direct", "pgs")
@@ -81,18 +81,31 @@ def test_the_first_way_is_that_of_the_law(precision, solver):
     """In closed form: of a ball on a hinge, whose only dof has 1 / I. No velocity is left of it."""
     w = DT * fastest_back(OVERLAP)
     inertia = 0.4 * RADIUS**2 + ARM**2
-    for angle in (0.01, 0.1, 1.0):
+    for angle in (0.01, 0.03, 0.1, 1.0):
         lever = ARM * np.sin(angle)
         G = lever**2 / inertia
         place = RADIUS - 0.5 * OVERLAP
         reach = ((ARM + place * np.cos(angle)) ** 2 + (place * np.sin(angle)) ** 2 + RADIUS**2) / inertia
-        share = min(1.0, G / (LEVER * reach))
+        share = min(1.0, max(G - SHORT_LEVER * reach, 0.0) / (LEVER * reach))
         z = w * share / (G + NORMAL_GIVE * G + YIELD * reach)
         one = simulation(hinged(angle, gravity=STILL), precision=precision, solver=solver)
         one.step(1)
         moved = abs(float(one.state.joint_position.numpy()[0, 0]))
         assert moved == pytest.approx(z * lever / inertia, rel=2e-4), angle
         assert one.state.joint_velocity.numpy()[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_cannot_move_along_the_normal_does_not_act(precision, solver):
+    """It neither moves nor presses, and its joint turns as without it."""
+    one = simulation(hinged(0.0), precision=precision, solver=solver)
+    one.step(1)
+    (contact,) = one.contacts()
+    assert contact.gap == pytest.approx(-OVERLAP, abs=1e-6)
+    assert contact.normal_force == contact.friction_force == 0.0
+    turn = DT * G_EARTH * ARM / (0.4 * RADIUS**2 + ARM**2)
+    assert one.state.joint_velocity.numpy()[0, 0] == pytest.approx(turn, rel=1e-5)
 
 
 def with_colliders(name: str) -> wa.Scene:
