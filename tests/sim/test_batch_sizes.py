@@ -20,7 +20,7 @@ from warp_artic.description.start_pose import start_poses
 
 PLACES = {4: (0, 1, 2, 3), 17: (16, 0, 7, 3), 100: (99, 52, 15, 31)}
 """Where the same four environments are in a batch of a size."""
-STEPS = 16
+STEPS = 20
 
 
 def scene():
