@@ -146,11 +146,15 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
         goes_on = moved * second_carries(model, pair, block)
         spin_0 = fast_spin(body0, shape_turning(model, work, motion0, inner, block, worker), h)
         spin_1 = fast_spin(body1, shape_turning(model, work, motion1, outer, block, worker), h)
+        rolls = any_positive(dot(spin_0, spin_0) + dot(spin_1, spin_1))
         for point in range(first, first + model.contact_points[pair]):
             n = load_vec3(work.contact_point, 7 * point + 3, worker)
             x = load_vec3(work.contact_point, 7 * point, worker)
-            rolls = cross(spin_0, x - x_0) - cross(spin_1, x - x_1 - moved)
-            work.contact_roll[point, worker] = dot(n, rolls)
+            if rolls:
+                v = cross(spin_0, x - x_0) - cross(spin_1, x - x_1 - moved)
+                work.contact_roll[point, worker] = dot(n, v)
+            else:
+                work.contact_roll[point, worker] = h - h
             store_vec3(work.contact_point, 7 * point, worker, x - goes_on)
             gap = work.contact_point[7 * point + 6, worker] - dot(n, moved)
             if model.contact_keepers[pair] > 0:

@@ -19,7 +19,9 @@ from warp_artic.constraints.rows import row_rate, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
+    absolute,
     add,
+    any_positive,
     div,
     mul,
     real,
@@ -191,9 +193,10 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
         set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
     roll = work.contact_roll[point, worker]
-    work.contact_drift_before[3 * point, worker] = work.contact_drift_before[3 * point, worker] + roll
-    work.contact_drift[3 * point, worker] = work.contact_drift[3 * point, worker] + roll
-    work.contact_moved[point, worker] = work.contact_moved[point, worker] + roll * s
+    if any_positive(absolute(roll)):
+        work.contact_drift_before[3 * point, worker] = work.contact_drift_before[3 * point, worker] + roll
+        work.contact_drift[3 * point, worker] = work.contact_drift[3 * point, worker] + roll
+        work.contact_moved[point, worker] = work.contact_moved[point, worker] + roll * s
 
 
 @wp.func
