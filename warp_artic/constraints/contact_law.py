@@ -26,6 +26,7 @@ conditioned problem, in which supports share loads as they did before:
     y + R (z - anchor) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
 The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. It is zero in
 and after an impact, where there was no contact, and of the friction of what slides, which is to be against the slip.
+What slips by less than CREEPS R z within its cone does not slide: R alone lets it, and would for ever.
 With R alone that would be stable for R up to 3 times the least eigenvalue of G only if b brought back all of a small
 gap that R leaves: s does not, and `solver.rows.contacts` makes R smaller.
 Soft: a spring k and damper d along the normal that push and never pull, as in `phases.implicit`, with the same R,
@@ -88,6 +89,8 @@ TOUCHES = wp.constant(0.01)
 """Overlap, as a share of `deep`, up to which shapes that rest without any force do not move apart: some is rounding."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
+CREEPS = wp.constant(2.0)
+"""Of R z: a slip that is less is of R alone, and not of a point that slides, where friction is within its cone."""
 STUCK = wp.constant(0.999)
 """Part of the cone in which the friction of the step before was that of a point that sticks."""
 
@@ -159,17 +162,24 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]
     z_2 = work.contact_start[3 * point + 2, worker]
-    stuck = sticks * real(STUCK, sticks) * work.contact_start[3 * point, worker] - sqrt(z_1 * z_1 + z_2 * z_2)
+    pressed = work.contact_start[3 * point, worker] * real(STUCK, sticks)
+    along = sqrt(z_1 * z_1 + z_2 * z_2)
+    stuck = sticks * pressed - along
+    dynamic = model.contact_dynamic_friction[pair, block]
+    give = maximum(work.contact_give[3 * point + 1, worker], work.contact_give[3 * point + 2, worker])
+    creeps = real(CREEPS, slip) * give * along - slip
+    creeps = where_positive(dynamic * pressed - along, creeps, slip - slip)
+    slides = where_positive(creeps, slip - slip, slip)
     for item in range(3 * point + 1, 3 * point + 3):
         # Friction of what slides is against the slip in the middle of the step.
         work.contact_bias[item, worker] = where_positive(stuck, work.contact_bias[item, worker], slip - slip)
         add_bias(work, item, worker, h)
-    work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
+    work.contact_friction[point, worker] = where_positive(slip, dynamic, sticks)
     for k in range(3 * point + 1, 3 * point + 3):
         # Without friction, what the impulse before had along a tangent is that of a normal which has turned since.
         start = where_positive(work.contact_friction[point, worker], work.contact_start[k, worker], slip - slip)
         work.contact_start[k, worker] = start
-        work.contact_anchor[k, worker] = where_positive(slip, slip - slip, start)
+        work.contact_anchor[k, worker] = where_positive(slides, slip - slip, start)
 
 
 @wp.func
