@@ -170,7 +170,6 @@ def test_ragdoll_on_the_stairs_does_not_creep(rate):
     assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 1e-3
 
 
-
 def test_ragdoll_stands_until_its_drives_let_go():
     """It sways by a few centimetres on feet that stay, then falls, gains nothing and comes to lie."""
     run = Run("standing", 6.0)
