@@ -2,17 +2,15 @@
 
 Joints may let a point move along the normal hardly, or not at all: a shaft in its bearing, a lever under its axis. An
 overlap is taken back more slowly there, as joints would have to move the faster the shorter the lever is. An impulse
-that moves the point by G_nn along the normal n moves the dofs d of joints by Y_d, and each of them moves the point by
-v_d Y_d, of which the others may take back what is not along n. With
+that moves the point by G_nn along the normal n moves the dofs d of joints by Y = M^-1 J_n^T, and each of them moves the
+point by v_d Y_d, of which the others may take back what is not along n. With
     reach = sum of (|v_d|^2 + (thickness |w_d|)^2) Y_d^2 / G_nn
     share = min(1, max(G_nn - SHORT_LEVER reach, 0) / (LEVER reach))
 of the speed is left, with the velocity v_d of the point and the angular velocity w_d by a dof, and the smaller of the
 thicknesses of both shapes. Joints then get no more than 1 / sqrt(LEVER) times that speed. Those that hardly move do not
-count, as most of a long chain. Y = M^-1 J_n^T, but with the direct solver that of each joint while those inward of it
-are held, D^-1 W J_n^T, which the innovations are. Of a single joint, `reach` is what G_nn could be in any direction.
-
-Where G_nn is below SHORT_LEVER of `reach`, a point keeps from coming closer, and no more: else it would be pushed to
-where G_nn is below LEAST_LEVER of `reach`, and points do not act. Free bodies have no joints, and share 1.
+count, as most of a long chain. Where G_nn is below SHORT_LEVER of `reach`, a point keeps from coming closer, and no
+more: else it would be pushed to where G_nn is below LEAST_LEVER of `reach`, and points do not act. Free bodies have no
+joints, and share 1. Of a single joint, `reach` is what G_nn could be in any direction.
 
 Where positions are moved apart, points give way by `reach` as well (`constraints.overlap_projection`).
 """
@@ -22,6 +20,7 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, div, maximum, minimum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.phases.impulse_response import respond_inward
 from warp_artic.phases.point_motion import point_motion
 
 LEVER = wp.constant(0.04)
@@ -45,12 +44,11 @@ def lever_share(normal: Real, reach: Real):
 def write_joint_response(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Write Y of a normal to `work.velocity_change`, of the dofs between its links and the root."""
     response = model.row_response_index[row] * model.dof_count
-    first = model.row_support[row]
-    for k in range(model.row_supports[row]):
-        dof = model.support_dof[first + k]
-        if model.innovations_only == 1:
-            work.velocity_change[dof, worker] = work.response[response + k, worker] * work.D_inverse[dof, worker]
-        else:
+    if model.innovations_only == 1:
+        respond_inward(model, work, row, response, worker)
+    else:
+        for k in range(model.row_support[row], model.row_support[row] + model.row_supports[row]):
+            dof = model.support_dof[k]
             work.velocity_change[dof, worker] = work.response[response + dof, worker]
 
 

@@ -64,11 +64,16 @@ def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row
 def pass_on(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, worker: int):
     """The same, from the velocity change of what the tree is joined to."""
     for k in range(model.link_count):
-        link = model.order[k]
-        parent = model.link_parent[link]
-        angular = load_vec3(work.angular, 3 * parent, worker)
-        linear = load_vec3(work.linear, 3 * parent, worker) + cross(angular, load_vec3(work.p_PM, 3 * link, worker))
-        accelerate_link(model, work, changes, first_row, link, worker, angular, linear)
+        pass_to_link(model, work, changes, first_row, model.order[k], worker)
+
+
+@wp.func
+def pass_to_link(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, link: int, worker: int):
+    """Write the velocity changes of the dofs of a link, from that of its parent."""
+    parent = model.link_parent[link]
+    angular = load_vec3(work.angular, 3 * parent, worker)
+    linear = load_vec3(work.linear, 3 * parent, worker) + cross(angular, load_vec3(work.p_PM, 3 * link, worker))
+    accelerate_link(model, work, changes, first_row, link, worker, angular, linear)
 
 
 @wp.func
@@ -104,6 +109,24 @@ def keep_innovations(model: ModelArrays, work: WorkArrays, row: int, response: i
     start = model.row_support[row]
     for k in range(model.row_supports[row]):
         work.response[response + k, worker] = work.u[model.support_dof[start + k], worker]
+
+
+@wp.func
+def respond_inward(model: ModelArrays, work: WorkArrays, row: int, response: int, worker: int):
+    """Write the response to P of constraint `row`, from its innovations, to `work.velocity_change`.
+
+    Only that of the dofs between the terms of the row and the root.
+    """
+    zero = real(0.0, work.D_inverse[0, worker])
+    null = vec3(zero, zero, zero)
+    first = model.row_support[row]
+    for k in range(model.row_supports[row]):
+        work.u[model.support_dof[first + k], worker] = work.response[response + k, worker]
+    store_vec3(work.angular, 3 * model.link_count, worker, null)
+    store_vec3(work.linear, 3 * model.link_count, worker, null)
+    last = model.row_path[row] + model.row_steps[row] - 1
+    for k in range(model.row_steps[row]):
+        pass_to_link(model, work, work.velocity_change, 0, model.path_link[last - k], worker)
 
 
 @wp.func
