@@ -20,7 +20,7 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, div, maximum, minimum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
-from warp_artic.phases.impulse_response import respond_inward
+from warp_artic.phases.impulse_response import respond_on_path
 from warp_artic.phases.point_motion import point_motion
 
 LEVER = wp.constant(0.04)
@@ -45,7 +45,7 @@ def write_joint_response(model: ModelArrays, work: WorkArrays, row: int, worker:
     """Write Y of a normal to `work.velocity_change`, of the dofs between its links and the root."""
     response = model.row_response_index[row] * model.dof_count
     if model.innovations_only == 1:
-        respond_inward(model, work, row, response, worker)
+        respond_on_path(model, work, row, response, worker)
     else:
         for k in range(model.row_support[row], model.row_support[row] + model.row_supports[row]):
             dof = model.support_dof[k]

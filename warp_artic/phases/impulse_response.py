@@ -112,10 +112,10 @@ def keep_innovations(model: ModelArrays, work: WorkArrays, row: int, response: i
 
 
 @wp.func
-def respond_inward(model: ModelArrays, work: WorkArrays, row: int, response: int, worker: int):
+def respond_on_path(model: ModelArrays, work: WorkArrays, row: int, response: int, worker: int):
     """Write the response to P of constraint `row`, from its innovations, to `work.velocity_change`.
 
-    Only that of the dofs between the terms of the row and the root.
+    The outward pass visits only the links between the root and the dofs of the row.
     """
     zero = real(0.0, work.D_inverse[0, worker])
     null = vec3(zero, zero, zero)

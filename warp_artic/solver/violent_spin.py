@@ -53,8 +53,10 @@ def is_single(model: ModelArrays, tree: int):
 
 @wp.func
 def find_spins(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Write k for bodies that turn too far for velocity forces in a step of length h, by v: h / 2 of those that are
-    near others, h of those that are pushed; else zero."""
+    """Write k for bodies that turn too far for velocity forces in a step of length h; zero for others.
+
+    It is h / 2 of those that are near other shapes, and h of those that are pushed.
+    """
     for tree in range(model.tree_count):
         work.tree_spins[tree, worker] = h - h
         if is_single(model, tree):
@@ -68,8 +70,10 @@ def find_spins(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
 
 @wp.func
 def uneven_inertia(I: Sym3):
-    """(9 |I|^2 / tr(I)^2 - 3) 3 / 2: the square of about the largest angle by which w x I w turns w in a turn of one
-    radian, zero of a ball and 0.56 of a coin."""
+    """(9 |I|^2 / tr(I)^2 - 3) 3 / 2, zero of a ball and 0.56 of a coin.
+
+    It is about the square of the largest angle by which w x I w turns w while the body turns by one radian.
+    """
     trace = I.xx + I.yy + I.zz
     one = real(1.0, trace)
     two = one + one
@@ -82,7 +86,7 @@ def uneven_inertia(I: Sym3):
 def nearness_or_push(
     model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real
 ):
-    """k of a body."""
+    """k of a body that turns so far."""
     link = model.order[model.tree_link[tree]]
     zero = h - h
     pushed = zero
