@@ -18,7 +18,9 @@ from warp_artic.batch.response import Reader, Response, response_of
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.change.numbers import SceneNumbers
+from warp_artic.sim.record.recorder import Recorder
 from warp_artic.sim.record.recording import Recording
+from warp_artic.sim.run.step import prepare_forces
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.vary import Place, VariedStage
@@ -45,6 +47,8 @@ class Case:
     device: str = "cpu"
     threads: int | None = None
     _simulations: dict[int, Simulation] = field(default_factory=dict)
+    _scene_numbers: dict[int, SceneNumbers] = field(default_factory=dict)
+    _recorders: dict[tuple, Recorder] = field(default_factory=dict)
 
     @cached_property
     def stage(self) -> VariedStage:
@@ -93,12 +97,12 @@ class Case:
     def _of_arrays(self) -> tuple[VariedColumn, ...]:
         if all(vary.kind not in ("parameter", "start") for vary in self.plan.vary):
             return ()
-        return array_columns(self.plan, self.stage, SceneNumbers(self.simulation(LEAST_ENVIRONMENTS).run))
+        return array_columns(self.plan, self.stage, self.scene_numbers(LEAST_ENVIRONMENTS))
 
     @cached_property
     def response(self) -> Response:
         """How numbers depend on what is varied."""
-        numbers = SceneNumbers(self.simulation(LEAST_ENVIRONMENTS).run)
+        numbers = self.scene_numbers(LEAST_ENVIRONMENTS)
         reader = Reader(self.stage, self.settings, numbers, self._base)
         return response_of(self.columns, reader, self.table(0, min(TRIED_RUNS, self.plan.run_count)))
 
@@ -124,6 +128,13 @@ class Case:
             options = {"device": self.device, "settings": self.settings, "threads": self.threads}
             found = Simulation(self.scene, environments=environments, **options)
             self._simulations[environments] = found
+        return found
+
+    def scene_numbers(self, environments: int) -> SceneNumbers:
+        """The numbers of the scene in that simulation."""
+        found = self._scene_numbers.get(environments)
+        if found is None:
+            found = self._scene_numbers[environments] = SceneNumbers(self.simulation(environments).run)
         return found
 
     def room_for(self, runs: int, most: int) -> int:
@@ -172,11 +183,23 @@ class Case:
         none = self.recorded(self.simulation(LEAST_ENVIRONMENTS), 0, 1, self.quantities)
         return {name: entries_of(none, name, self.scene) for name in sorted(self.quantities)}
 
-    def recorded(self, simulation: Simulation, steps: int, every: int, quantities: set[str]) -> Recording:
-        """Records of the next steps, with the one before them."""
-        found = simulation.record(
-            steps, every, forces=has_forces(quantities), quantities=sorted(recorded_names(quantities))
-        )
+    def recorded(
+        self, simulation: Simulation, steps: int, every: int, quantities: set[str], room: int = 0
+    ) -> Recording:
+        """Records of the next steps, with the one before them, in memory that the next call uses again.
+
+        `room`: for how many records there is memory, where later calls need more.
+        """
+        records = max(room, steps // every + 1)
+        key = simulation.environments, records, tuple(sorted(recorded_names(quantities)))
+        forces = prepare_forces(simulation.run, has_forces(quantities))
+        recorder = self._recorders.get(key)
+        if recorder is None:
+            recorder = self._recorders[key] = Recorder(simulation.run, records, forces, key[2])
+        else:
+            recorder.rewind()
+        recorder.run(steps // every, every, None)
+        found = recorder.recording()
         found.metadata["root_names"] = simulation.root_names
         return found
 

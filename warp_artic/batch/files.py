@@ -78,7 +78,7 @@ def write_table(path: Place, table: Table) -> None:
             return
         arrow, writer = import_module("pyarrow"), parquet(str(path))
         fields = [
-            arrow.field(name, _arrow_type(arrow, values), metadata=dict(table.fields.get(name, {})))
+            arrow.field(name, _arrow_type(arrow, values), nullable=False, metadata=dict(table.fields.get(name, {})))
             for name, values in table.columns.items()
         ]
         schema = arrow.schema(fields, metadata={METADATA: json.dumps(dict(table.metadata))})
@@ -90,9 +90,10 @@ def write_table(path: Place, table: Table) -> None:
             partial,
             row_group_size=ROWS_OF_GROUP,
             compression="zstd",
-            compression_level=3,
+            compression_level=-1,
             use_dictionary=[*words, "time"],
             use_byte_stream_split=split or False,
+            write_statistics=words,
             write_page_checksum=True,
         )
 

@@ -57,6 +57,8 @@ class Column:
             last = values[np.maximum(counts, 1) - 1, np.arange(values.shape[1])]
             last = np.abs(last) if self.is_magnitude else last
             return np.where(counts[:, None] > 0, last, known)
+        if self.is_magnitude and self.reduction == "max" and (counts == len(values)).all():  # without another copy
+            return np.maximum(known, np.abs(np.maximum(values.max(axis=0), -values.min(axis=0))))
         values = np.abs(values) if self.is_magnitude else values
         of_run = np.arange(len(values))[:, None, None] < counts[None, :, None]
         if self.reduction == "mean":
@@ -69,8 +71,9 @@ class Column:
             largest = np.where(of_run[:, :, 0], drift, 0.0).max(axis=0)
             return np.stack([np.maximum(known[:, 0], largest), known[:, 1]], axis=1)
         chosen = np.maximum if self.reduction == "max" else np.minimum
-        found = getattr(np, self.reduction)(np.where(of_run, values, known[None]), axis=0)
-        return chosen(known, found)
+        if not (counts == len(values)).all():
+            values = np.where(of_run, values, known[None])
+        return chosen(known, chosen.reduce(values, axis=0))
 
     def end(self, known: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """The values of runs with so many records in all."""

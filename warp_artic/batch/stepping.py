@@ -9,17 +9,15 @@ import numpy as np
 
 from warp_artic.batch.case import Case
 from warp_artic.batch.inputs import Input
+from warp_artic.batch.outcome import Column
 from warp_artic.batch.quantities import OF_LAST_STEP, chosen_entries, flat
-from warp_artic.sim.change.numbers import SceneNumbers
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 
-BYTES_AT_ONCE = 1 << 24
+BYTES_AT_ONCE = 1 << 25
 """Of records made before they are checked."""
 STEPS_AT_ONCE = 240
 """Most steps between two chances to stop."""
-RUNS_AT_ONCE = 256
-"""Runs whose records are turned together, which caches hold."""
 
 
 class Ended(Exception):  # noqa: N818
@@ -69,6 +67,8 @@ def step_runs(
     for recording in _records(case, simulation, runs, inputs, watch, tell):
         if watch.take(recording):
             break
+    if watch.at_end:
+        watch.take_end(case.recorded(simulation, 0, 1, watch.at_end))
     return watch.outcome(runs)
 
 
@@ -83,14 +83,14 @@ def prepared(case: Case, runs: np.ndarray, values: np.ndarray, inputs: Sequence[
     padding = simulation.environments - len(runs)
     if numbers.size:
         everywhere = np.concatenate([numbers, np.repeat(numbers[:, -1:], padding, axis=1)], axis=1)
-        SceneNumbers(simulation.run).write(case.response.places, everywhere)
+        case.scene_numbers(simulation.environments).write(case.response.places, everywhere)
     return simulation
 
 
 def _records(
     case: Case, simulation: Simulation, runs: np.ndarray, inputs: Sequence[Input], watch: _Watch, tell
 ) -> Iterator[Recording]:
-    """Recordings of consecutive records, each of which begins with the last one of that before."""
+    """Recordings of consecutive records, each of which begins with the last one of that before, which it overwrites."""
     steps, every = case.steps, watch.every
     if inputs:
         yield from _driven(case, simulation, runs, inputs, watch, tell)
@@ -109,7 +109,7 @@ def _records(
     at_once = max(1, min(BYTES_AT_ONCE // max(size, 1), max(1, STEPS_AT_ONCE // every))) * every
     for first in range(0, steps, at_once):
         count = min(at_once, steps - first)
-        yield case.recorded(simulation, count, every, watch.quantities)
+        yield case.recorded(simulation, count, every, watch.quantities, min(at_once, steps) // every + 1)
         tell(count)
 
 
@@ -147,15 +147,23 @@ class _Watch:
         self.every = case.plan.record.every if kept.any() or case.looks_at_each_record else case.steps
         summary = {column.quantity for column in case.reductions}
         self.quantities = summary | (set(case.plan.record.quantities) if kept.any() else set())
+        """Are looked at in each record."""
+        self.at_end: set[str] = set()
+        """Are looked at in the state at the end alone."""
         if case.stop is not None:
             self.quantities.add(case.stop.quantity)
             self._entries = chosen_entries(case.stop, case.entries[case.stop.quantity])
+        elif self.every < case.steps:
+            over_time = {column.quantity for column in case.reductions if column.reduction != "final"}
+            self.at_end = self.quantities - over_time - set(case.plan.record.quantities) - OF_LAST_STEP
+            self.quantities -= self.at_end
         self._known: dict[str, np.ndarray] = {}
         self._records = np.zeros(count, int)
         self._taken = 0
         self._is_over = np.zeros(count, bool)
         self._failed: dict[int, tuple[int, str]] = {}
-        self._motion: dict[str, list[np.ndarray]] = {name: [] for name in case.plan.record.quantities if kept.any()}
+        self._motion: dict[str, np.ndarray] = {}
+        """By quantity, the records of kept runs, shape (entries, runs, records)."""
 
     def take(self, recording: Recording) -> bool:
         """Look at records; whether all runs are over."""
@@ -178,7 +186,7 @@ class _Watch:
             is_met = (first <= counts) & ~self._is_over
             counts = np.where(is_met, first, counts)
             self._is_over |= is_met
-        for column in self._case.reductions:
+        for column in self._of(self.quantities):
             own, name, later = values[column.quantity], str(column), counts
             if self._taken == 0 and column.quantity in OF_LAST_STEP:
                 own, later = own[1:], np.maximum(later - 1, 0)
@@ -188,11 +196,30 @@ class _Watch:
                 own, later = own[1:], np.maximum(later - 1, 0)
             if len(own):
                 self._known[name] = column.add(self._known[name], own, later)
-        for name, parts in self._motion.items():
-            parts.append(values[name] if self._kept.all() else values[name][:, self._kept])
+        if self._kept.any():
+            for name in self._case.plan.record.quantities:
+                self._keep(name, values[name])
         self._records += counts
         self._taken += records
         return bool(self._is_over.all())
+
+    def take_end(self, recording: Recording) -> None:
+        """Look at the state at the end."""
+        for column in self._of(self.at_end):
+            self._known[str(column)] = column.start(flat(recording, column.quantity)[0, : self._count])
+
+    def _of(self, quantities: set[str]) -> list[Column]:
+        """What is said of some quantities."""
+        return [column for column in self._case.reductions if column.quantity in quantities]
+
+    def _keep(self, name: str, values: np.ndarray) -> None:
+        """Keep the next records (records, runs, entries) of a quantity."""
+        kept = np.flatnonzero(self._kept)
+        if name not in self._motion:
+            records = self._case.steps // self.every + 1
+            self._motion[name] = np.empty((values.shape[2], len(kept), records), values.dtype)
+        own = values if len(kept) == self._count else values[:, kept]
+        self._motion[name][:, :, self._taken : self._taken + len(values)] = own.transpose(2, 1, 0)
 
     def outcome(self, runs: np.ndarray) -> Outcome:
         """What became of the runs."""
@@ -218,28 +245,15 @@ class _Watch:
         if not kept.any():
             return {}
         counts = self._records[kept]
-        place = kept[self._kept]
+        place = slice(None) if kept.sum() == self._kept.sum() else kept[self._kept]
         are_whole = bool((counts == self._taken).all())
         is_own = slice(None) if are_whole else (np.arange(self._taken) < counts[:, None]).ravel()
         step = np.minimum(np.arange(self._taken) * self.every, end_step[kept][:, None])
         found = {"run": np.repeat(runs[kept], counts), "time": step.ravel()[is_own] * self._simulation.dt}
-        for name, parts in self._motion.items():
-            for entry, own in zip(self._case.entries[name], _by_runs(parts, np.flatnonzero(place))):
-                found[entry.column] = own.ravel()[is_own]
+        for name, values in self._motion.items():
+            for entry, own in zip(self._case.entries[name], values):
+                found[entry.column] = own[place, : self._taken].ravel()[is_own]
         return found
-
-
-def _by_runs(parts: Sequence[np.ndarray], runs: np.ndarray) -> np.ndarray:
-    """Records one after the other, each of shape (records, runs, entries), of some runs: (entries, runs, records)."""
-    found = np.empty((parts[0].shape[2], len(runs), sum(map(len, parts))), parts[0].dtype)
-    begin = 0
-    for part in parts:
-        end = begin + len(part)
-        for first in range(0, len(runs), RUNS_AT_ONCE):
-            own = slice(first, first + RUNS_AT_ONCE)
-            found[:, own, begin:end] = part[:, runs[own]].transpose(2, 1, 0)
-        begin = end
-    return found
 
 
 def _words(failure) -> str:

@@ -20,7 +20,7 @@ from warp_artic.math.pool import pool
 LEAST_PIECE = 256
 """Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 2."""
 
-PIECES_EACH = 4
+PIECES_EACH = 32
 """Pieces of the share of a thread: one that is held up leaves the rest to the others."""
 
 

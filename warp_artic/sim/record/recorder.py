@@ -117,7 +117,7 @@ class Recorder:
         """Have steps keep the joint states."""
         start, dt = self._run.steps_done, self._run.settings.dt
         joints = JointRecords(self._run, self._kept, [group.rows for group in self._groups])
-        self._time[1:] = (start + every * np.arange(1, records + 1)) * dt
+        self._time[1 : 1 + records] = (start + every * np.arange(1, records + 1)) * dt
         for made in joints.make(records, every, 1):
             self._count = 1 + made
 
@@ -162,6 +162,15 @@ class Recorder:
                     if name in self._kept:
                         self._kept[name][k][:, tendon : tendon + tendons] = values.T
             node, tendon = node + nodes, tendon + tendons
+
+    def rewind(self) -> None:
+        """Begin again with the state now; what was taken is overwritten, in all recordings of it."""
+        self._count = 0
+        if not self._steps_keep:
+            for values in self._kept.values():
+                values[...] = 0.0
+        if self._touches:
+            self._touches = IslandContactRecords(self._run.islands, self._run.settings.dt)
 
     def recording(self) -> Recording:
         """Everything taken so far."""
