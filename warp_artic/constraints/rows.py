@@ -273,6 +273,20 @@ def change_of_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
 
 
 @wp.func
+def sized_change_of_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """The same, and the sum of the sizes of its terms, of which rounding errors are a share."""
+    rate = rate_response_start(model, work, row, worker)
+    start = model.row_support[row]
+    change = real(0.0, work.D_inverse[0, worker])
+    size = change
+    for k in range(model.row_supports[row]):
+        term = work.response[rate + k, worker] * work.scaled_innovation[model.support_dof[start + k], worker]
+        change = change + term
+        size = size + absolute(term)
+    return change, size
+
+
+@wp.func
 def add_velocity_change(model: ModelArrays, work: WorkArrays, rates: Array, worker: int):
     """Add the change of rates  W^T D^-1 w  that the innovations w in `work.innovation` cause: one outward pass."""
     zero = real(0.0, rates[0, worker])

@@ -37,6 +37,34 @@ def random_problems(seed, count, rows, dofs, ratio=1.0, **kinds) -> Problems:
     return with_bounds(problems, rng, **kinds)
 
 
+def nearly_at_rest(seed, count, dofs, stops, ratio) -> Problems:
+    """Every dof has dry friction, and stops push on up to three of them each, against loads that these hold at rest.
+
+    Where friction sticks beside a stop, their rows depend on each other, and differ in their targets by rounding.
+    """
+    rng = np.random.default_rng(seed)
+    rows = dofs + stops
+    reach = np.abs(np.arange(dofs)[:, None] - np.arange(dofs))
+    coupling = rng.normal(size=(count, dofs, dofs)) * 0.7**reach + np.eye(dofs)
+    D = ratio ** -rng.random((count, dofs))
+    own = np.zeros((count, rows, dofs))
+    own[:, :dofs] = np.eye(dofs)
+    for k in range(stops):
+        first = 3 * rng.integers(0, dofs // 3)
+        own[:, dofs + k, first : first + 3] = rng.normal(size=(count, 3))
+    J = own @ coupling
+    held = rng.normal(size=(count, dofs)) * 0.3 * (rng.random((count, dofs)) < 0.8)
+    z = np.concatenate([held, -rng.exponential(size=(count, stops)) * 3.0], axis=1)
+    lower, upper, hold = np.zeros((count, rows)), np.zeros((count, rows)), np.full((count, rows), np.inf)
+    lower[:, dofs:] = -np.inf
+    upper[:, dofs:] = -1e-8 * rng.random((count, stops))
+    hold[:, :dofs] = 0.3 * rng.uniform(0.5, 2.0, size=(count, dofs))
+    return Problems(
+        J=J, D=D, v_free=-np.einsum("kmn,km->kn", J, z) / D, compliance=np.zeros((count, rows)), lower=lower,
+        upper=upper, hold=hold, slide=hold,
+    )  # fmt: skip
+
+
 def with_bounds(problems, rng, bounded=0.0, stops=0.0, two_sided=0.0, consistent=True) -> Problems:
     """Rows are bounded (a box of impulses) or stops by these chances, or stops with two ends; others are equalities.
 

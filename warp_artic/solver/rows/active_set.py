@@ -16,8 +16,8 @@ Squares, 1995). A row that leaves as soon as it has entered was let in by a roun
 move. With nonsymmetric rows the first row with a violation changes its status instead, which ends wherever all
 principal minors of G are positive (Murty, Note on a Bard-type scheme for solving the complementarity problem, 1974);
 elsewhere there may be several solutions or none.
-Only leaving: after GUESSES working sets for each row no row enters any more, which ends always; then no bound is
-exceeded and no stop pulls, but rows that should be at their targets may not be.
+Only leaving: after GUESSES working sets for each row that takes part no row enters any more, which ends always; then no
+bound is exceeded and no stop pulls, but rows that should be at their targets may not be.
 
 Where rows of the working set contradict each other and none leaves for its impulse, the last of them is taken out: it
 slides, or is left out of the problem if its impulse has no bound.
@@ -28,7 +28,7 @@ hold, `hold`; once that is solved, the bounds of those that slide become `slide`
 
 import warp as wp
 
-from warp_artic.constraints.rows import change_of_rate
+from warp_artic.constraints.rows import sized_change_of_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -51,8 +51,8 @@ from warp_artic.solver.rows.held import solve_working_set
 
 PATIENCE = wp.constant(3.0)
 """Block pivots in a row that may leave as many violations as there were before, or more."""
-GUESSES = wp.constant(4)
-"""Working sets for each row of a tree, after which rows only leave."""
+GUESSES = wp.constant(4.0)
+"""Working sets for each row that takes part, after which rows only leave."""
 
 
 @wp.func
@@ -74,6 +74,9 @@ def find_working_set(
     for a in range(first_nonsymmetric, count):
         differs = work.nonsymmetric[work.gathered[a, worker], worker] * work.row_mask[a, worker]
         is_nonsymmetric = where_positive(differs, one, is_nonsymmetric)
+    most = real(GUESSES, one)
+    for a in range(count):
+        most = most + where_positive(work.row_mask[a, worker], real(GUESSES, one), zero)
     unchanged = int(known)
     guesses = int(0)
     unsolved = bool(True)
@@ -82,9 +85,8 @@ def find_working_set(
         leaving, entering = find_violations(model, work, count, worker)
         unchanged = count
         guesses += 1
-        only_leaving = guesses > GUESSES * (model.row_count + 1)
-        if only_leaving:
-            entering = zero
+        only_leaving = where_positive(real(float(guesses), one) - most, one, zero)
+        entering = where_positive(only_leaving, zero, entering)
         violations = in_only_mask(model, work, worker, leaving + entering)
         # What changes the problem itself: a row is taken out of it, or what slides gets a lower bound.
         changes = drop_contradicting_row(model, work, count, contradiction * is_single, leaving, worker)
@@ -95,18 +97,16 @@ def find_working_set(
         if unsolved:
             patience = where_positive(fewest - violations, real(PATIENCE, one), patience - one)
             fewest = where_positive(changes, more_than_all, minimum(fewest, violations))
-            if only_leaving:
-                patience = zero
-                is_single = zero
+            patience = where_positive(only_leaving, zero, patience)
             is_wrong = where_positive(violations, one, zero)
-            single = is_wrong * is_single
+            single = is_wrong * is_single * (one - only_leaving * is_nonsymmetric)
             block_pivots = where_positive(patience, is_wrong - single, zero)
             starts_single = is_wrong - single - block_pivots
             pivot_block(work, count, block_pivots, starts_single, contradiction, worker)
             if any_positive(single):
                 pivot_single(work, count, single * (one - is_nonsymmetric), worker)
                 pivot_least(work, count, single * is_nonsymmetric, worker)
-            is_single = where_positive(changes, zero, is_single + starts_single)
+            is_single = where_positive(changes, zero, maximum(is_single, starts_single))
     return guesses
 
 
@@ -115,47 +115,60 @@ def find_violations(model: ModelArrays, work: WorkArrays, count: int, worker: in
     """Write the violations of a working set and the velocities of rows with its impulses, `work.y_trial`.
 
     Returns how many rows are to leave it and how many are to enter, in the environments of the mask. A velocity is
-    violated by more than it is known to; that of a row is stored as its square by the Delassus diagonal, the energy
-    that it is worth.
+    violated by more than it is known to, the rounding error of its terms; that of a row is stored as its square by the
+    Delassus diagonal, the energy that it is worth. Impulses of contacts are given.
     """
     zero = real(0.0, work.y_free[0, worker])
     one = real(1.0, zero)
     leaving = zero
     entering = zero
     for a in range(count):
-        row = work.gathered[a, worker]
-        z = work.trial_impulse[a, worker]
-        target = work.target[a, worker]
-        is_active = work.in_working_set[a, worker]
-        bound = work.present_bound[a, worker]
-        lower = work.velocity_bounds[2 * row, worker]
-        upper = work.velocity_bounds[2 * row + 1, worker]
-        is_stop = upper - lower
-        known_to = (absolute(work.y_free[a, worker]) + absolute(target)) * model.rounding[0, 0]
-        y = work.y_free[a, worker]
-        if any_positive(work.row_mask[a, worker] - is_active):
-            y = y + change_of_rate(model, work, row, worker)
-        # A stop pushes into its bounds: up from the lower end, down from the upper one.
-        pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, worker] - known_to
-        pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
-        exceeds = where_positive(absolute(z) - bound, one, zero)
-        leaves = in_mask(model, work, row, worker, maximum(pulls, exceeds) * is_active)
-        # A given impulse is wrong if it carries its row past the target; no impulse is, outside of the velocity bounds.
-        reached = y + work.compliance[row, worker] * z
-        past = where_positive(z, reached - target, where_positive(neg(z), target - reached, zero))
-        outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
-        outside = where_positive(bound, outside, zero)
-        violation = where_positive(absolute(z), past, outside) - known_to
-        if has_trait(model, row, IS_CONTACT):
-            violation = zero
-        violation = maximum(violation, zero) * (work.row_mask[a, worker] - is_active) * (one - work.is_tabu[a, worker])
-        violation = in_mask(model, work, row, worker, violation)
-        work.y_trial[a, worker] = y
-        work.impulse_violation[a, worker] = leaves
-        work.velocity_violation[a, worker] = violation * violation / work.delassus_diagonal[a, worker]
-        leaving = leaving + leaves
-        entering = entering + where_positive(violation, one, zero)
+        work.impulse_violation[a, worker] = zero
+        work.velocity_violation[a, worker] = zero
+        if not has_trait(model, work.gathered[a, worker], IS_CONTACT):
+            leaves, violation = find_violation(model, work, a, worker)
+            leaving = leaving + leaves
+            entering = entering + where_positive(violation, one, zero)
     return leaving, entering
+
+
+@wp.func
+def find_violation(model: ModelArrays, work: WorkArrays, a: int, worker: int):
+    """Write the violations of a row; returns whether it is to leave, and by how much its velocity is violated."""
+    zero = real(0.0, work.y_free[0, worker])
+    one = real(1.0, zero)
+    row = work.gathered[a, worker]
+    z = work.trial_impulse[a, worker]
+    target = work.target[a, worker]
+    is_active = work.in_working_set[a, worker]
+    bound = work.present_bound[a, worker]
+    lower = work.velocity_bounds[2 * row, worker]
+    upper = work.velocity_bounds[2 * row + 1, worker]
+    is_stop = upper - lower
+    y = work.y_free[a, worker]
+    size = absolute(y) + absolute(target)
+    if any_positive(work.row_mask[a, worker] - is_active):
+        change, terms = sized_change_of_rate(model, work, row, worker)
+        y = y + change
+        size = size + terms
+    known_to = size * model.rounding[0, 0]
+    # A stop pushes into its bounds: up from the lower end, down from the upper one.
+    pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, worker] - known_to
+    pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
+    exceeds = where_positive(absolute(z) - bound, one, zero)
+    leaves = in_mask(model, work, row, worker, maximum(pulls, exceeds) * is_active)
+    # A given impulse is wrong if it carries its row past the target; no impulse is, outside of the velocity bounds.
+    reached = y + work.compliance[row, worker] * z
+    past = where_positive(z, reached - target, where_positive(neg(z), target - reached, zero))
+    outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
+    outside = where_positive(bound, outside, zero)
+    violation = where_positive(absolute(z), past, outside) - known_to
+    violation = maximum(violation, zero) * (work.row_mask[a, worker] - is_active) * (one - work.is_tabu[a, worker])
+    violation = in_mask(model, work, row, worker, violation)
+    work.y_trial[a, worker] = y
+    work.impulse_violation[a, worker] = leaves
+    work.velocity_violation[a, worker] = violation * violation / work.delassus_diagonal[a, worker]
+    return leaves, violation
 
 
 @wp.func
