@@ -167,7 +167,7 @@ def test_ragdoll_comes_to_lie_on_the_stairs():
 def test_ragdoll_on_the_stairs_does_not_creep(rate):
     """Points whose friction is within its cone hold it in the end, although they have slid before."""
     run = Run("ragdoll_on_stairs", 5.5, dt=1.0 / rate)
-    assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 1e-3
+    assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 5e-4
 
 
 def test_ragdoll_stands_until_its_drives_let_go():
@@ -188,7 +188,7 @@ def test_ragdoll_that_falls_gains_little_in_a_step():
     for rate in (225, 230, 235, 240, 245, 250):
         run = Run("standing", 5.0, dt=1.0 / rate)
         gains.append(np.diff(run.energy)[run.time[:-1] > 1.52].max())
-    assert np.mean(gains) < 0.05
+    assert np.mean(gains) < 0.03
 
 
 @pytest.mark.parametrize("friction, slips", [(0.5, False), (0.2, True)])
