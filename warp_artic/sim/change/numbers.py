@@ -66,6 +66,11 @@ class SceneNumbers:
                 first = found[-1].end
         return (*found, Part(BODIES, "gravity", first, 3, 1)) if self.run.elastic else tuple(found)
 
+    @cached_property
+    def _firsts(self) -> np.ndarray:
+        """The first number of each part; of parts that begin alike only the last one has any."""
+        return np.array([part.first for part in self.parts])
+
     def of(self, scene: Scene) -> np.ndarray:
         """The numbers of a scene of the same structure."""
         laid = laid_out(scene, self.run.settings)
@@ -103,15 +108,16 @@ class SceneNumbers:
         own = slice(None) if environments is None else environments
         check_arrays_may_change(run, "numbers of the scene")
         run.idle.end(run.steps_done)
-        for part in self.parts:
-            chosen = np.flatnonzero((places >= part.first) & (places < part.end))
-            if chosen.size and part.group == BODIES:
+        part_of = np.searchsorted(self._firsts, places, side="right") - 1
+        for index in np.unique(part_of):
+            part, chosen = self.parts[index], np.flatnonzero(part_of == index)
+            if part.group == BODIES:
                 for body in run.elastic.bodies:
                     table = body.gravity.numpy().copy()
                     for row, of_row in zip(places[chosen] - part.first, values[chosen]):
                         table[row, own] = of_row
                     body.gravity.assign(table)
-            elif chosen.size:
+            else:
                 group = run.groups[part.group]
                 is_new |= part.name in group.parameters and group.parameters[part.name].is_shared
                 rows, mechanisms = np.divmod(places[chosen] - part.first, part.mechanisms)
