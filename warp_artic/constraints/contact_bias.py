@@ -59,9 +59,9 @@ def load_contact_velocities(
             island = model.row_island[row]
             work.is_near[island, worker] = maximum(work.is_near[island, worker], near)
             pair = model.contact_of_point[point]
-            deep = neg(model.contact_thickness[pair, block]) * real(DEEP, zero)
             gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[pair, block]
-            deeper = where_positive(work.contact_near[point, worker], deep - gap, zero)
+            depth = neg(gap) / model.contact_thickness[pair, block] - real(DEEP, zero)
+            deeper = where_positive(work.contact_near[point, worker], depth, zero)
             work.is_deep[island, worker] = maximum(work.is_deep[island, worker], deeper)
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]

@@ -1,16 +1,18 @@
-"""Trees that turn by a good part of a radian in a step, or have an impact, may not gain energy.
+"""Trees that turn by a good part of a radian in a step, have an impact, or are pressed into a shape, gain no energy.
 
 Trees that move freely and touch nothing follow `solver.energy_projection` but for their first step. For the others,
 with W = sum f.(v + v+) h / 2 of rows, of drives and viscous friction in the factors, and of given forces, F and M the
 impulse of rows on a floating tree and its moment about the centre of mass,
     T(q+, s v+) = T(q, v) + V(q) - V(q+) + W,   P+ = P + h m g + F,   L_C+ = L_C + M.
 Trees that touch have together no more energy than before, plus the work in their joints, where all contacts are hard
-and no body is kinematic.
+and no body is kinematic. So what lifts a tree as it is moved out of a shape (`constraints.overlap_projection`) is taken
+from its motion: else a rope that is pressed into a peg is lifted in each step, and falls faster each time.
 Bodies without joints that touch and turn so far are slowed down by that alone.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
-nothing touches or drives stays at q where q+ has no such s. A tree in contact is slowed down as a whole where its
-momentum alone would need more energy than there is: impulses may respond to velocities that a step does not resolve.
+nothing touches or drives stays at q where q+ has no such s; what is pressed into a shape goes to q+, and rests there. A
+tree in contact is slowed down as a whole where its momentum alone would need more energy than there is: impulses may
+respond to velocities that a step does not resolve.
 Impacts of trees with forces in their joints are not changed, unless they turn so far.
 
 Trees with drives, friction, tendons or mimic joints may gain GAIN of their kinetic energy by the errors of all such
@@ -53,6 +55,8 @@ from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
 from warp_artic.solver.unresolved_motion import base_motion, find_inputs, uneven_weights
 from warp_artic.solver.violent_spin import VIOLENT, is_single
 
+PRESSED = wp.constant(0.1)
+"""Overlap, as a share of half of the thinner shape, from which on what moves a tree apart is taken from its motion."""
 GAIN = wp.constant(0.05)
 """Of the kinetic energy of a tree that is acted on, what it may gain in all violent steps by their own errors."""
 
@@ -97,11 +101,12 @@ def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real, sub
     found = bool(False)
     for tree in range(model.tree_count):
         watched = zero
+        deep = depth_of(model, work, tree, worker)
         if model.tree_guards_impacts[tree] == 1:
             watched = one
-        elif is_violent and model.tree_is_guarded[tree] == 1:
+        elif (is_violent or any_positive(deep)) and model.tree_is_guarded[tree] == 1:
             turned = h * largest_rate(model, work, work.v_next, tree, worker)
-            watched = where_positive(turned * turned - real(VIOLENT, h), one, zero)
+            watched = where_positive(maximum(turned * turned - real(VIOLENT, h), deep), one, zero)
             if substep > 0:
                 watched = minimum(work.tree_watched[tree, worker], watched)
             found = found or any_positive(watched)
@@ -179,6 +184,7 @@ def keep_tree_energies(
                 violent = where_positive(maximum(work.tree_pushed[tree, worker], starts), violent, zero)
             if model.tree_guards_impacts[tree] == 1:
                 violent = where_positive(work.tree_hit[tree, worker], one, violent)
+            violent = where_positive(depth_of(model, work, tree, worker) * work.tree_pushed[tree, worker], one, violent)
             if model.tree_is_acted[tree] == 1:
                 violent = where_positive(starts, zero, violent)
             violent = violent * work.tree_watched[tree, worker]
@@ -197,7 +203,7 @@ def keep_tree_energies(
                 left = left + room_to_gain(model, state, work, tree, left, block, worker)
                 stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
                 uneven = uneven_weights(model, model.tree_island[tree], block, zero)
-                stuck = where_positive(uneven, zero, stuck)
+                stuck = where_positive(maximum(uneven, depth_of(model, work, tree, worker)), zero, stuck)
                 if model.tree_is_acted[tree] == 0:
                     stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
                 inner = work.tree_inner_work[tree, worker]
@@ -326,6 +332,15 @@ def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays
     drag = real(float(model.island_has_drag[island]), zero)
     given = drag + find_inputs(model, control, island, block, zero)
     return where_positive(given, zero, real(float(1 - int(is_single(model, tree))), zero))
+
+
+@wp.func
+def depth_of(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
+    """Positive where a tree with joints is in an island that is pressed into a shape."""
+    deep = real(0.0, work.v[0, worker])
+    if model.contact_count > 0 and not is_single(model, tree):
+        deep = maximum(work.is_deep[model.tree_island[tree], worker] - real(PRESSED, deep), deep)
+    return deep
 
 
 @wp.func
