@@ -139,6 +139,21 @@ def test_what_gives_way_stops_a_load_by_its_largest_force(kind, dt):
 
 
 @pytest.mark.parametrize("dt", STEPS)
+def test_friction_gives_no_more_than_its_largest_force(dt):
+    """What it would stop the plate with, had nothing landed on it, is part of that: plate and load slow down together.
+
+    The plate went ahead at 2.9 m/s, faster than the load has ever been.
+    """
+    _down, height, speed = motion(held("friction", dt), 0.24)
+    lands = int(np.argmax(speed > 1.0))
+    steady = speed[lands : lands + round(0.04 / dt)]
+    assert speed.max() < LANDS
+    slowed = (steady[0] - steady[-1]) / ((len(steady) - 1) * dt)
+    assert slowed == pytest.approx((400.0 - G * (LOAD + PLATE)) / (LOAD + PLATE), rel=0.03)
+    assert height[lands:].max() < 1e-4
+
+
+@pytest.mark.parametrize("dt", STEPS)
 def test_a_drive_of_a_loop_that_may_do_more_holds_as_one_without_a_maximum(dt):
     """It answers within the step."""
     down, height, _speed = motion(held("strong drive", dt), 0.6)

@@ -121,7 +121,9 @@ def island_types(precision: str) -> SimpleNamespace:
         free: wp.array(dtype=T)  # velocities after it without contacts
         v: wp.array(dtype=T)  # velocities
         before: wp.array(dtype=T)  # those before a substep
-        displacement: wp.array(dtype=T)  # over the step; in the end, beside that of the mean velocities
+        displacement: wp.array(dtype=T)  # over the step; in the end, beside that of the step itself
+        end_weight: wp.array(dtype=T)  # part of a step that a dof moves with v+ (`constraints.dof_weights`)
+        is_held: wp.array(dtype=int)  # of a dof, the same in all environments: 1 where friction acts on it
         projected: wp.array(dtype=T)  # what projection of overlaps adds to that
         inverse: wp.array(dtype=T)  # M^-1 by rows, with constraints that hold
         mobility: wp.array(dtype=T)  # diagonal of M^-1 of the trees without constraints
@@ -145,6 +147,7 @@ def island_types(precision: str) -> SimpleNamespace:
         speed: wp.array(dtype=T)  # of a row: J v before the step
         G: wp.array(dtype=T)  # J M^-1 P
         impulse: wp.array(dtype=T)  # z in a substep
+        row_warm: wp.array(dtype=T)  # z of the last substep of the step before
         initial: wp.array(dtype=T)  # z at the start of a substep
         accumulated: wp.array(dtype=T)  # z of the substeps before
         # Drives with a maximum force among them (`limited_drives`).

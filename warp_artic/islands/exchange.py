@@ -210,6 +210,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         numbers: wp.array(dtype=int),
         own_bodies: wp.array(dtype=int),
         h: T,
+        end_weight: T,
         bodies: Bodies,
         mechanisms: Mechanisms,
     ):
@@ -242,6 +243,8 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
             mechanisms.start[first + 3 + axis] = bodies.angular[b][axis] * moves
             mechanisms.displacement[first + axis] = T(0.0)
             mechanisms.displacement[first + 3 + axis] = T(0.0)
+            mechanisms.end_weight[first + axis] = end_weight
+            mechanisms.end_weight[first + 3 + axis] = end_weight
             mechanisms.free[first + axis] = v[axis] * moves
             mechanisms.free[first + 3 + axis] = w[axis] * moves
         write_inverse(mechanisms, row, I_inverse * moves, moves / mass)
@@ -318,10 +321,12 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         jacobian: Rows,
         failure: Rows,
         steps_at_rest: Rows,
+        started: Rows,
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         own_bodies: wp.array2d(dtype=int),
         jacobian_links: wp.array(dtype=int),
+        end_weight: T,
         bodies: Bodies,
         mechanisms: Mechanisms,
     ):
@@ -337,6 +342,9 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         first = env * mechanisms.dof_count + mechanisms.first[number]
         for dof in range(dofs):
             mechanisms.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
+            mechanisms.end_weight[first + dof] = end_weight
+            if mechanisms.is_held[mechanisms.first[number] + dof] == 1 and started[0, column] == T(0.0):
+                mechanisms.end_weight[first + dof] = T(1.0)
             for other in range(dofs):
                 mechanisms.inverse[row + dof * dofs + other] = held[dof * dofs + other, column] * moves
         for index in range(jacobian_links.shape[0]):

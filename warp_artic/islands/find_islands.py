@@ -1,7 +1,7 @@
 """Islands: mechanisms that contact points connect, with their points; static bodies connect nothing.
 
 An island falls asleep as a whole: all of it has been at rest for as long as the one that moved last. A kinematic body
-that moves keeps it awake.
+that moves keeps it awake. Rows of joints remember nothing where nothing is near.
 """
 
 from functools import cache
@@ -169,5 +169,8 @@ def island_kernel(precision: str) -> wp.Kernel:
                 mechanisms.steps_at_rest[base + m] = least[leader]
                 if sleep_steps == T(0.0) or mechanisms.steps_at_rest[base + m] < sleep_steps:
                     islands.asleep[base + number] = 0
+            else:
+                for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+                    mechanisms.row_warm[env * mechanisms.row_count + row] = T(0.0)
 
     return find

@@ -32,7 +32,7 @@ def impact_rounds(precision: str) -> SimpleNamespace:
     Islands, Island = island_structs()
     push_point = point_functions(precision).push
     rows = joint_rows(precision)
-    first_dof, begin_rows, end_rows = rows.first_dof, rows.begin_round, rows.end_round
+    first_dof, forget_rows, end_rows = rows.first_dof, rows.forget, rows.end_round
     find_impact = impact_functions(precision).find_impact
 
     @wp.func
@@ -63,7 +63,7 @@ def impact_rounds(precision: str) -> SimpleNamespace:
                 first = first_dof(mechanisms, island.env, m)
                 for dof in range(first, first + mechanisms.dofs[m]):
                     mechanisms.before[dof] = mechanisms.v[dof]
-                begin_rows(mechanisms, island.env, m)
+                forget_rows(mechanisms, island.env, m)
         return count
 
     @wp.func

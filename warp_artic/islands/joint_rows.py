@@ -2,10 +2,14 @@
 
 The step that follows has these rows too (`constraints.bounded_rows`), so contact impulses have to take them into
 account. With s, the impulse of a row so far, less that of a step without contacts,
-    least_i <= J v + C s <= most_i,   impulse_lower <= s <= impulse_upper,
+    least_i <= J v + C s <= most_i,   t impulse_lower <= s <= t impulse_upper,
     least_i = min(least, t least + (1 - t) J v_0) after a part t of the step, and most_i likewise.
+What bears a load steadily has the same share of its bound in all substeps: else it would let go in the last ones.
 Motion without contacts keeps these bounds with s = 0 (`take_rows`). A drive, with one bound, keeps to that motion
 in each part of the step. Y = M^-1 P and G = J Y, with the P of `constraints.rows`.
+
+Impulses start from those of the last substep of the step before, as those of points do. If they started from zero,
+sweeps would leave velocities in each step where the friction of joints bears a load, and what rests would creep.
 """
 
 from functools import cache
@@ -22,7 +26,7 @@ IMPACT_GROWTH = wp.constant(2.0)
 
 @cache
 def joint_rows(precision: str) -> SimpleNamespace:
-    """Functions of one row, of the rows of a mechanism, `write_responses`, `forget` and `end`, and of an island."""
+    """Functions of one row, of the rows of a mechanism, `write_responses` to `end_round`, and of an island."""
     types = island_types(precision)
     T, Mechanisms = types.T, types.Mechanisms
     Islands, Island = island_structs()
@@ -96,7 +100,7 @@ def joint_rows(precision: str) -> SimpleNamespace:
             low = total + (least - y) / (G + C)
             high = total + (most - y) / (G + C)
             found = wp.max(low, T(0.0)) + wp.min(high, T(0.0))
-            found = wp.clamp(found, mechanisms.impulse_lower[k], mechanisms.impulse_upper[k]) - total
+            found = wp.clamp(found, part * mechanisms.impulse_lower[k], part * mechanisms.impulse_upper[k]) - total
             mechanisms.impulse[k] = found
             if found != z:
                 push_row(mechanisms, env, m, row, found - z, mechanisms.v)
@@ -116,13 +120,28 @@ def joint_rows(precision: str) -> SimpleNamespace:
             mechanisms.supporting_count[island.env * mechanisms.count + m] = count
 
     @wp.func
+    def recall_rows(mechanisms: Mechanisms, env: int, m: int):
+        """Begin with the impulses of the step before; what is part of M^-1 has none."""
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            k = env * mechanisms.row_count + row
+            z = wp.where(mechanisms.G[k] > T(0.0), mechanisms.row_warm[k], T(0.0))
+            mechanisms.impulse[k] = z
+            mechanisms.initial[k] = z
+            mechanisms.accumulated[k] = T(0.0)
+        mechanisms.supporting_count[env * mechanisms.count + m] = 0
+
+    @wp.func
     def forget_rows(mechanisms: Mechanisms, env: int, m: int):
         """Begin without impulses."""
         for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
             mechanisms.impulse[env * mechanisms.row_count + row] = T(0.0)
-            mechanisms.accumulated[env * mechanisms.row_count + row] = T(0.0)
-            mechanisms.initial[env * mechanisms.row_count + row] = T(0.0)
-        mechanisms.supporting_count[env * mechanisms.count + m] = 0
+
+    @wp.func
+    def keep_rows(mechanisms: Mechanisms, env: int, m: int):
+        """Keep the impulses of the last substep for the next step."""
+        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
+            k = env * mechanisms.row_count + row
+            mechanisms.row_warm[k] = mechanisms.impulse[k]
 
     @wp.func
     def warm_start_rows(mechanisms: Mechanisms, islands: Islands, island: Island):
@@ -148,12 +167,6 @@ def joint_rows(precision: str) -> SimpleNamespace:
             mechanisms.initial[k] = z
 
     @wp.func
-    def begin_round(mechanisms: Mechanisms, env: int, m: int):
-        """Begin a round of impacts without impulses."""
-        for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
-            mechanisms.impulse[env * mechanisms.row_count + row] = T(0.0)
-
-    @wp.func
     def end_round(mechanisms: Mechanisms, env: int, m: int):
         """Sum up the impulses of rows in a round of impacts, and go on from what the substep begins with."""
         for row in range(mechanisms.row_first[m], mechanisms.row_first[m + 1]):
@@ -168,9 +181,10 @@ def joint_rows(precision: str) -> SimpleNamespace:
         write_responses=write_row_responses,
         solve_one=solve_row,
         solve=solve_rows,
+        recall=recall_rows,
         forget=forget_rows,
+        keep=keep_rows,
         warm_start=warm_start_rows,
         end=end_rows,
-        begin_round=begin_round,
         end_round=end_round,
     )

@@ -228,7 +228,9 @@ def prediction_kernel(precision: str) -> wp.Kernel:
     @wp.func
     def mean_velocity(mechanisms: Mechanisms, dof: int, h: T):
         """Of a dof, with what contacts add to its displacement."""
-        return T(0.5) * (mechanisms.start[dof] + mechanisms.v[dof]) + mechanisms.displacement[dof] / h
+        weight = mechanisms.end_weight[dof]
+        mean = (T(1.0) - weight) * mechanisms.start[dof] + weight * mechanisms.v[dof]
+        return mean + mechanisms.displacement[dof] / h
 
     @wp.func
     def mean_rate(mechanisms: Mechanisms, env: int, mechanism: int, row: int, h: T):

@@ -36,7 +36,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
     write_responses, recall = of_responses.write, of_responses.recall
     release_drives = limited_drives(precision).release
     rows = joint_rows(precision)
-    first_dof, forget_rows = rows.first_dof, rows.forget
+    first_dof, recall_rows, keep_rows = rows.first_dof, rows.recall, rows.keep
     softness = point_law(precision).softness
     of_substeps = substep_functions(precision)
     Substep, solve_substep = of_substeps.Substep, of_substeps.solve
@@ -68,7 +68,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         """Have mechanisms begin with the velocities before the step, and sum up no impulses yet."""
         stay(mechanisms, islands, island)
         for index in range(island.first_mechanism, island.end_mechanism):
-            forget_rows(mechanisms, island.env, islands.mechanisms[index])
+            recall_rows(mechanisms, island.env, islands.mechanisms[index])
         for index in range(island.first_point, island.end_point):
             points.world[islands.points[index]] = V()
             points.turn_world[islands.points[index]] = V()
@@ -116,7 +116,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
             m = islands.mechanisms[index]
             first = first_dof(mechanisms, island.env, m)
             for dof in range(first, first + mechanisms.dofs[m]):
-                mean = T(0.5) * (mechanisms.start[dof] + mechanisms.v[dof])
+                weight = mechanisms.end_weight[dof]
+                mean = (T(1.0) - weight) * mechanisms.start[dof] + weight * mechanisms.v[dof]
                 own = mechanisms.displacement[dof] - h * mean
                 mechanisms.displacement[dof] = own * T(mechanisms.is_pushed[island.env * mechanisms.count + m])
 
@@ -213,6 +214,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
                     begin_again(colliders, bodies, mechanisms, points, islands, island, old)
                     solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
                     passes += 1
+                for index in range(island.first_mechanism, island.end_mechanism):
+                    keep_rows(mechanisms, env, islands.mechanisms[index])
                 project_overlaps(colliders, mechanisms, points, islands, island, h)
                 finish(colliders, bodies, mechanisms, points, islands, island, h)
             else:

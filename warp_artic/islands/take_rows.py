@@ -1,6 +1,7 @@
 """Bounds of rows of joints, relative to their impulses in a step without contacts (`joint_rows`, `limited_drives`).
 
-Friction that slides without contacts has its largest impulse already, and a soft limit that of its spring.
+Friction that slides without contacts has its largest impulse already, and a soft limit that of its spring. Friction
+that holds has what its margin (`constraints.margins`) leaves, in the direction of its part of the forces of that step.
 """
 
 from functools import cache
@@ -29,9 +30,17 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
 
     @wp.func
     def write_bounds(
-        mechanisms: Mechanisms, env: int, mechanism: int, row: int, least: T, most: T, impulse: T, compliance: T
+        mechanisms: Mechanisms,
+        env: int,
+        mechanism: int,
+        row: int,
+        least: T,
+        most: T,
+        impulse: T,
+        compliance: T,
+        held: T,
     ):
-        """Write the bounds of a row less its impulse without contacts, which sliding friction has used up."""
+        """Write the bounds of a row less its impulse without contacts: of friction that holds it is `held`."""
         k = env * mechanisms.row_count + row
         free = row_rate(mechanisms, env, mechanism, row, mechanisms.free)
         impulse_lower = -impulse
@@ -50,6 +59,9 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
             if wp.abs(free) > T(SLIDES) * impulse * mechanisms.G[k]:
                 impulse_lower += wp.sign(free) * impulse
                 impulse_upper += wp.sign(free) * impulse
+            else:
+                impulse_lower -= held
+                impulse_upper -= held
         elif compliance > T(0.0):
             if free < least:
                 impulse_lower = (free - least) / compliance
@@ -61,6 +73,29 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         mechanisms.velocity_lower[k] = lower
         mechanisms.velocity_upper[k] = upper
 
+    @wp.func
+    def held_impulse(
+        mechanisms: Mechanisms,
+        env: int,
+        mechanism: int,
+        row: int,
+        parts: Rows,
+        first: int,
+        column: int,
+        margin: T,
+        impulse: T,
+        h: T,
+    ):
+        """What friction holds with, of at most `impulse`; its part of the forces on dofs begins at `first`."""
+        along = T(0.0)
+        for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
+            force = parts[first + mechanisms.term_dof[term], column]
+            along += mechanisms.P[env * mechanisms.term_count + term] * force
+        z = T(0.0)
+        if wp.isfinite(impulse) and margin < T(0.0):
+            z = wp.sign(along) * wp.max(impulse + h * margin, T(0.0))
+        return z
+
     @wp.kernel(**OPTIONS)
     def take_rows(
         bounds: Rows,
@@ -68,7 +103,10 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         pushes: Rows,
         yielding: Rows,
         drives: Rows,
-        forces: Rows,
+        parts: Rows,
+        margins: Rows,
+        rows: wp.array(dtype=int),
+        row_parts: wp.array(dtype=int),
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         h: T,
@@ -90,9 +128,13 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
             mechanisms.holds[k] = 0
             if mechanisms.is_drive[row] == 1:
                 dof = mechanisms.term_dof[mechanisms.row_term[row]]
+                part = row_parts[row - start] * mechanisms.dofs[number]
                 entry = DRIVE_SIZE * dof
                 law = Drive(
-                    forces[dof, column], drives[entry, column], drives[entry + 1, column], drives[entry + 2, column]
+                    parts[part + dof, column],
+                    drives[entry, column],
+                    drives[entry + 1, column],
+                    drives[entry + 2, column],
                 )
                 take_drive(mechanisms, env, number, row, law, h)
                 has_drives = bool(True)
@@ -108,6 +150,12 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         for row in range(start, mechanisms.row_first[number + 1]):
             if mechanisms.is_drive[row] == 0:
                 entry = SIZE * (row - start)
+                impulse = bounds[entry + 2, column] * h
+                held = T(0.0)
+                if margins.shape[0] > 0:
+                    part = row_parts[row - start] * mechanisms.dofs[number]
+                    margin = margins[rows[row - start], column]
+                    held = held_impulse(mechanisms, env, number, row, parts, part, column, margin, impulse, h)
                 write_bounds(
                     mechanisms,
                     env,
@@ -115,8 +163,9 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
                     row,
                     bounds[entry, column],
                     bounds[entry + 1, column],
-                    bounds[entry + 2, column] * h,
+                    impulse,
                     bounds[entry + 3, column],
+                    held,
                 )
 
     return take_rows

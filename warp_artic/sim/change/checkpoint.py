@@ -18,6 +18,7 @@ from warp_artic.mechanisms.public_rows import ALLOWED, COUNTED
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
 from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, short_quaternion, write_npz
+from warp_artic.sim.islands.contact_islands import ROWS
 from warp_artic.sim.run.access import check_arrays_may_change
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import follow_links
@@ -155,6 +156,7 @@ def _table(run: Run) -> dict[str, Entry]:
         count = run.environments
         table["islands/key"] = Entry("iu", ((count, "points"),), low=-1, high=run.islands.keys_each - 1)
         table |= {name: Entry("f", ((count, "points", size),)) for name, size in run.islands.SIZES.items()}
+        table[ROWS] = Entry("f", ((count, run.islands.row_count),))
     for name, array in run.elastic.take().items():
         own = name.rpartition("/")[2]
         table[name] = Entry("iuf", (array.shape,), is_any=own in BODY_GIVEN, **BODY_RANGES.get(own, {}))

@@ -31,6 +31,8 @@ WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
 REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3}
 """What points remember from step to step, beside their keys, with the number of components."""
+ROWS = "islands/row_warm"
+"""What rows of joints remember, by the name of the array that a run goes on from."""
 
 
 class ContactIslands:
@@ -46,7 +48,7 @@ class ContactIslands:
 
     SIZES = {f"islands/{name}": size for name, size in REMEMBERED.items()}
     """Components of what points remember, by the names of the arrays that a run goes on from."""
-    NAMES = ("islands/key", *SIZES)
+    NAMES = ("islands/key", *SIZES, ROWS)
     """Of all of these arrays."""
 
     def __init__(
@@ -141,13 +143,21 @@ class ContactIslands:
             found["islands/key"][row, : len(own)] = keys[own]
             for name in REMEMBERED:
                 found[f"islands/{name}"][row, : len(own)] = values[name][own]
+        rows = self._row_impulses()
+        found[ROWS] = np.zeros((len(chosen), rows.shape[1]), rows.dtype)
+        inside = (chosen >= 0) & (chosen < len(rows))
+        found[ROWS][inside] = rows[chosen[inside]]
         return found
 
     def put(self, values: dict[str, np.ndarray], environments: np.ndarray | None = None) -> None:
-        """Write what was taken to some environments; those out of range are left out."""
+        """Write what was taken to some environments; those out of range are left out.
+
+        Rows of joints begin anew where nothing, or that of others, was taken.
+        """
         count = self.layout.environments
         chosen = np.arange(count) if environments is None else np.asarray(environments)
         table = {name: np.broadcast_to(array, (len(chosen), *array.shape[1:])) for name, array in values.items()}
+        self._put_rows(table.get(ROWS), chosen)
         keys, environment = self._keys()
         kept = ~np.isin(environment, chosen)
         old = {name: values[: self.count][kept] for name, values in self._remembered().items()}
@@ -190,6 +200,24 @@ class ContactIslands:
         """The keys of points within their environments, and these."""
         keys = self.points.key.numpy()[: self.count]
         return keys % self.keys_each, keys // self.keys_each
+
+    def _row_impulses(self) -> np.ndarray:
+        """Impulses that rows of joints begin with, shape (environments, rows)."""
+        shape = self.layout.environments, self.layout.mechanisms.row_count
+        return self.layout.mechanisms.row_warm.numpy()[: shape[0] * shape[1]].reshape(shape)
+
+    def _put_rows(self, taken: np.ndarray | None, chosen: np.ndarray) -> None:
+        rows = self._row_impulses().copy()
+        inside = (chosen >= 0) & (chosen < len(rows))
+        is_own = taken is not None and taken.shape[1] == rows.shape[1]
+        rows[chosen[inside]] = taken[inside] if is_own else 0.0
+        if rows.size:
+            self.layout.mechanisms.row_warm.assign(rows.ravel())
+
+    @property
+    def row_count(self) -> int:
+        """How many rows of joints an environment has."""
+        return self.layout.mechanisms.row_count
 
     def _whole(self, keys: np.ndarray, environments: np.ndarray) -> np.ndarray:
         return keys + environments * self.keys_each

@@ -44,6 +44,7 @@ class Exchange:
         self._layout, self._h = layout, settings.dt
         self._has_middle = int(settings.integrator == "midpoint")
         self._ahead = 0.5 * settings.dt * self._has_middle
+        self._end_weight = 1.0 - 0.5 * self._has_middle
         self._masses_struct = exchange_functions(settings.precision).Masses
         self._kernels = exchange_kernels(settings.precision)
         self._of_bodies = single_body_kernels(settings.precision)
@@ -96,7 +97,7 @@ class Exchange:
                 names = ("failure", "steps_at_rest", "link_external_force")
                 inputs = [self._masses(group), *(group.field(name).scalars for name in names)]
                 inputs += [part.mechanism_columns, part.mechanism_numbers, part.own_bodies, self._h]
-                inputs += [layout.bodies, layout.mechanisms]
+                inputs += [self._end_weight, layout.bodies, layout.mechanisms]
                 self._launch(self._of_bodies.take_bodies, part.mechanism_columns, inputs)
         if self._trees:
             self._take_trees(launches, tables)
@@ -199,6 +200,7 @@ class Exchange:
         for part in self._trees:
             group, found = part.group, part.tables
             size, control = group.tree.dof_count, group.arrays.control
+            wp.copy(found["started"].scalars, group.field("started").scalars)
             self._take_velocities(part, layout.mechanisms.start, self._ahead)
             of_rows = found["rows"], *(found[name].numbers for name in ("bounds", "gradients", "pushes"))
             if part.has_rows:
@@ -228,13 +230,13 @@ class Exchange:
         for part in self._trees:
             names = ("failure", "steps_at_rest")
             inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
-            inputs += [*(part.group.field(name).scalars for name in names)]
+            inputs += [*(part.group.field(name).scalars for name in names), part.tables["started"].scalars]
             inputs += [part.mechanism_columns, part.mechanism_numbers, part.own_bodies, part.jacobian_links]
-            inputs += [layout.bodies, layout.mechanisms]
+            inputs += [self._end_weight, layout.bodies, layout.mechanisms]
             self._launch(self._of_trees.take_trees, part.mechanism_columns, inputs)
             if part.has_rows:
-                names = "bounds", "gradients", "pushes", "yielding", "drives", "drive_forces"
-                inputs = [part.tables[name].scalars for name in names]
+                names = "bounds", "gradients", "pushes", "yielding", "drives", "parts", "row_margin"
+                inputs = [*(part.tables[name].scalars for name in names), part.tables["rows"], part.tables["row_parts"]]
                 inputs += [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
                 self._launch(self._take_rows, part.mechanism_columns, inputs)
 

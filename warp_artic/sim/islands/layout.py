@@ -13,6 +13,8 @@ from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import PLANE, Solid
 from warp_artic.constraints.bounded_rows import DRIVE_SIZE, SIZE, bounded_rows
 from warp_artic.constraints.drive import DRIVE
+from warp_artic.constraints.joint_friction import FRICTION
+from warp_artic.constraints.loop_friction import LOOP_FRICTION
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
@@ -23,7 +25,6 @@ from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.families import HOLDS
 from warp_artic.model.field import Field
-from warp_artic.model.force_parts import ForcePart
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.islands.tables import collider_tables
 
@@ -52,7 +53,7 @@ class GroupPart:
     has_rows: bool
     """Whether something holds single joints (`constraints.bounded_rows`)."""
     forces: Any
-    """A struct `Forces` for steps without contacts, where drives have a maximum force, else None."""
+    """A struct `Forces` for steps without contacts, where drives have a maximum force or joints friction, else None."""
     tables: dict
     """Fields that are found for mechanisms with joints."""
     filter_rows: wp.array
@@ -201,8 +202,13 @@ class IslandLayout:
         mechanisms.first = self.upload(np.cumsum([0, *dofs])[:-1], int)
         mechanisms.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
         mechanisms.dof_count, mechanisms.inverse_count = sum(dofs), sum(squares)
-        for name in ("start", "free", "v", "before", "displacement", "projected", "mobility"):
+        for name in ("start", "free", "v", "before", "displacement", "projected", "mobility", "end_weight"):
             setattr(mechanisms, name, self.zeros(count * sum(dofs), T))
+        of_friction = [
+            {dof for row in tree.rows if row.family in (FRICTION, LOOP_FRICTION) for dof in row.dofs} for tree in trees
+        ]
+        is_held = [int(dof in own) for tree, own in zip(trees, of_friction) for dof in range(tree.dof_count)]
+        mechanisms.is_held = self.upload(is_held, int)
         mechanisms.inverse = self.zeros(count * sum(squares), T)
         mechanisms.jacobian = self.zeros(count * jacobian_count, T)
         for name, kind in (
@@ -231,7 +237,7 @@ class IslandLayout:
         mechanisms.is_drive = self.upload(drives or [0], int)
         mechanisms.yielding = self.zeros(count * mechanisms.inverse_count * any(drives), T)
         bounds = "velocity_lower", "velocity_upper", "impulse_lower", "impulse_upper", "compliance"
-        for name in (*bounds, "speed", "G", "impulse", "initial", "accumulated"):
+        for name in (*bounds, "speed", "G", "impulse", "row_warm", "initial", "accumulated"):
             setattr(mechanisms, name, self.zeros(count * len(flat), T))
         for name in ("holds", "supporting"):
             setattr(mechanisms, name, self.zeros(count * len(flat), int))
@@ -264,10 +270,9 @@ class IslandLayout:
         filters = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
         tables = {} if is_body else self._tables_of(group)
         forces = None
-        if any(row.family is DRIVE for row in tree.rows):
+        if any(row.family in (DRIVE, FRICTION, LOOP_FRICTION) for row in tree.rows):
             forces = arrays_for(group.columns.numbers).Forces()
             tables |= group.make_forces(forces)
-            tables["drive_forces"] = tables["parts"].part(ForcePart.DRIVE * tree.dof_count, tree.dof_count)
         return GroupPart(
             group=group,
             links=self.upload(links, int),
@@ -303,8 +308,11 @@ class IslandLayout:
             "held": Field.zeros(size * size, columns) if holds else free,
             "yielding": Field.zeros(size * size * tree.is_driven, columns),
             "drives": Field.zeros(DRIVE_SIZE * size, columns),
-            "drive_forces": Field.zeros(0, columns),
+            "started": Field.zeros(1, columns),
+            "parts": Field.zeros(0, columns),
+            "row_margin": Field.zeros(0, columns),
             "rows": self.upload(rows, int),
+            "row_parts": self.upload([int(tree.rows[row].family.part) for row in rows], int),
             "bounds": Field.zeros(SIZE * len(rows), columns),
             "gradients": Field.zeros(terms, columns),
             "pushes": Field.zeros(terms, columns),
