@@ -248,3 +248,23 @@ def test_a_rack_on_the_world():
     np.testing.assert_allclose(v, -mass * G / (mass + inertia / radius**2) * recording.time, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(np.abs(w), np.abs(v) / radius, rtol=1e-5)
     assert np.abs(turn).max() > 3.0
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_ring_of_wheels_turns_though_its_ratios_are_rounded(precision):
+    """The last of three ratios is 1/3, which no float is: float64 took it as a contradiction and held all wheels."""
+    places, ratios = ((0, 0, 0), (0.3, 0, 0), (0.3, 0.5, 0)), (2.0, -1.5, 1.0 / 3.0)
+    text = body("frame") + joint("held", "Fixed", "", "/World/frame")
+    for number, place in enumerate(places):
+        text += wheel(f"w{number}", at=place, off=0.1 * (number == 0))
+        text += hinge(f"h{number}", "/World/frame", f"/World/w{number}", place)
+    pairs = ((0, 1), (1, 2), (2, 0))
+    text += "".join(gear(f"g{a}", (f"h{a}", f"h{b}"), (f"w{a}", f"w{b}"), ratios[a]) for a, b in pairs)
+    stage = stage_of(text, 9.81)
+    assert not [item for item in read_stage(stage).diagnostics if item.rule == "mimic-contradiction"]
+    recording = simulate(stage, 240, precision=precision)
+    q, v = (np.array([column(recording, f"h{number}")[part] for number in range(3)]) for part in (0, 1))
+    assert np.abs(q[1] + 2.0 * q[0]).max() < 1e-5 and np.abs(q[2] + 3.0 * q[0]).max() < 1e-5
+    inertia = 0.02 + 0.1**2 + 0.02 * (2.0**2 + 3.0**2)  # of all wheels, by the turn of the first, as its weight falls
+    energy = 0.5 * inertia * v[0] ** 2 + 9.81 * 0.1 * np.sin(q[0])
+    assert np.ptp(q[0]) > 1.0 and np.ptp(energy) < 2e-3

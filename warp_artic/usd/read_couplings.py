@@ -8,6 +8,7 @@ from dataclasses import replace
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.mimic import without_rounding
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.beside import cause_outside, hangs_on_refused
@@ -55,14 +56,12 @@ def with_couplings(
     springs = read_mjc_springs(articulation, inventory, attributes)
     _report_doubles(own_fixed, fixed, lambda tendon: frozenset(tendon.dofs), attributes)
     _report_doubles(own_spatial, spatial, lambda tendon: [one.link for one in tendon.attachments], attributes)
+    mimics = (*read_mimics(articulation, inventory, attributes), *read_gears(articulation, inventory, attributes))
     return replace(
         articulation,
         fixed_tendons=(*fixed, *own_fixed, *mjc_fixed, *springs),
         spatial_tendons=(*spatial, *own_spatial, *mjc_spatial),
-        mimics=(
-            *read_mimics(articulation, inventory, attributes),
-            *read_gears(articulation, inventory, attributes),
-        ),
+        mimics=without_rounding(mimics, [dof.position for dof in articulation.dofs]),
     )
 
 
