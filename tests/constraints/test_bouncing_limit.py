@@ -1,13 +1,16 @@
 """Limits with restitution: the bounce of a dof in closed form, its threshold, its rest and its energy."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from tests import simulations, trees
+from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
+from warp_artic.description.mimic import Mimic
 
 H = 1.0 / 240.0
 G = 9.81
@@ -58,6 +61,38 @@ def test_a_falling_ball_bounces_as_in_closed_form():
         q, v = fall(0.3, 6.0, restitution, recording.time)
         np.testing.assert_allclose(recording.joint_position[:, 0, 0], q, atol=1e-9)
         np.testing.assert_allclose(recording.joint_velocity[:, 0, 0], v, atol=1e-7)
+
+
+@pytest.mark.parametrize("dt, tolerance", [(1.0 / 60.0, 1e-2), (1.0 / 240.0, 1e-3)])
+@pytest.mark.parametrize("height", [0.1, 0.13, 0.17])
+@pytest.mark.parametrize("at", [0, 1])
+def test_what_a_mimic_joint_ties_bounces_as_in_closed_form(at, height, dt, tolerance):
+    """A weight falls with 0.4 g, as it lifts another; either joint has the stop, of restitution 1/2.
+
+    The impact was timed with the acceleration without the mimic joint, and what the other joint moved otherwise came
+    back as a velocity.
+    """
+    stop = (Limit(lower=-height, restitution=0.5), Limit(upper=1.5 * height, restitution=0.5))[at]
+    tree = trees.with_dofs(trees.chain(2, "prismatic_z"), limit=[stop, None] if at == 0 else [None, stop])
+    tree = replace(tree, mimics=(Mimic(name="mimic", dofs=(1, 0), gears=(1.0, 1.5)),))
+    simulation = simulate(tree, gravity=(0, 0, -G), precision="float64", dt=dt)
+    recording = simulation.record(round(1.8 * math.sqrt(height / (0.2 * G)) / dt))
+    q, v = recording.joint_position[:, 0, 0], recording.joint_velocity[:, 0, 0]
+    back = q[int(np.argmax(v > 0.0)) :].max() + height
+    assert back == pytest.approx(height / 4, rel=tolerance)
+    assert np.abs(recording.joint_position[:, 0, 1] + 1.5 * q).max() < 1e-12
+
+
+@pytest.mark.parametrize("restitution", [0.5, 0.9])
+def test_dry_friction_slows_a_ball_down_before_and_after_it_bounces(restitution):
+    """Of 0.4 of its weight: it falls with 0.6 g and rises against 1.4 g, at 240 Hz to 2.5 %, where it was 4 %."""
+    tree = trees.with_dofs(ball(restitution), friction=Friction(static_effort=0.4 * G, dynamic_effort=0.4 * G))
+    simulation = simulate(tree, gravity=(0, 0, -G), precision="float64")
+    simulation.set_state(joint_position=[0.15])
+    recording = simulation.record(200)
+    q, v = recording.joint_position[:, 0, 0], recording.joint_velocity[:, 0, 0]
+    back = q[int(np.argmax(v > 0.0)) :].max()
+    assert back == pytest.approx(0.15 * restitution**2 * 0.6 / 1.4, rel=2.5e-2)
 
 
 @pytest.mark.parametrize("precision, tolerance", [("float32", 1e-5), ("float64", 1e-12)])

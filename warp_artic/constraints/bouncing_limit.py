@@ -14,6 +14,9 @@ reverses the velocity as it is, with t = 0, u_t = u and no b_0: for e = 1 the mo
 An impact slower than the threshold, or one that leaves more slowly than b_0 h, which would come back within a step,
 ends on the limit as without restitution: a bouncing dof comes to rest. So do the impacts of an environment in a step in
 which the stops together would do work, as when one impact throws another joint back onto a stop that it is leaving.
+
+Where there are rows that are no stops, such as those of gears, loops and friction, they are solved first: b is of the
+motion that they leave. Of a dof that gears or loops tie to others, which turn round with it, all of b is b_0.
 """
 
 import warp as wp
@@ -50,7 +53,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.model.allowed_values import NOT_NEGATIVE, SHARE
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import LOOKS_AT_ACCELERATIONS, ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.families import (
+    HOLDS_POSITIONS,
+    LOOKS_AT_ACCELERATIONS,
+    MOVES_DOFS_ALIKE,
+    ON_ONE_DOF,
+    ConstraintFamily,
+    has_trait,
+    of_dofs,
+)
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.islands import island_dof
 from warp_artic.model.row import Place
@@ -62,7 +73,13 @@ BOUNCING_LIMIT_ORDER = wp.constant(901)
 
 @wp.func
 def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Write b_0 of all dofs to `work.rest_vdot` where any environment of the block may meet a bouncing limit."""
+    """Write b_0 of all dofs to `work.rest_vdot` where any environment of the block may meet a bouncing limit.
+
+    And b of the islands that begin, without rows, to `work.led_vdot`.
+    """
+    for dof in range(model.dof_count):
+        if work.begins[model.dof_island[dof], worker] == 1:
+            work.led_vdot[dof, worker] = work.vdot[dof, worker]
     meets = bool(False)
     for row in range(model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER:
@@ -77,7 +94,46 @@ def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, block: int
     """b_0 of a dof; away from the limits, where it is of no account and not known, the whole acceleration."""
     dof = model.row_dof[row]
     near = reach_beyond(model, work, row, block, worker, h)
-    return where_positive(near, work.rest_vdot[dof, worker], work.vdot[dof, worker])
+    led = work.led_vdot[dof, worker]
+    at_rest = work.rest_vdot[dof, worker]
+    if model.tying_rows > 0 and is_tied(model, dof):
+        at_rest = led
+    return where_positive(near, at_rest, led)
+
+
+@wp.func
+def is_tied(model: ModelArrays, dof: int):
+    """Whether a dof is one of those that positions to hold or mimic joints tie together."""
+    found = bool(False)
+    for row in range(model.stop_row):
+        if has_trait(model, row, HOLDS_POSITIONS | MOVES_DOFS_ALIKE):
+            for k in range(model.row_terms[row]):
+                if model.term_dof[model.row_term[row] + k] == dof:
+                    found = bool(True)
+    return found
+
+
+@wp.func
+def put_off_bounces(model: ModelArrays, work: WorkArrays, worker: int, like: Real):
+    """Open the bouncing limits of islands that begin; says whether there are any."""
+    found = bool(False)
+    infinite = real(1.0, like) / real(0.0, like)
+    for row in range(model.stop_row, model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER and work.begins[model.row_island[row], worker] == 1:
+            set_velocity_bounds(work, row, worker, neg(infinite), infinite)
+            found = bool(True)
+    return found
+
+
+@wp.func
+def place_bounces(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Set the bouncing limits of islands that begin, with what the velocities of their other rows say of b."""
+    for dof in range(model.dof_count):
+        if work.begins[model.dof_island[dof], worker] == 1:
+            work.led_vdot[dof, worker] = (work.v_next[dof, worker] - work.v[dof, worker]) / h
+    for row in range(model.stop_row, model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER and work.begins[model.row_island[row], worker] == 1:
+            set_bouncing_limit_row(model, work, row, block, worker, h)
 
 
 @wp.func
@@ -95,7 +151,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, block: int, worker: int, 
         z = work.impulse[row, worker]
         if any_positive(absolute(z)):
             y = row_velocity(model, work, row, worker)
-            y_free = row_rate(model, work, work.v, row, worker) + h * row_rate(model, work, work.vdot, row, worker)
+            y_free = row_rate(model, work, work.v, row, worker) + h * row_rate(model, work, work.led_vdot, row, worker)
             known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
             if model.row_family[row] == BOUNCING_LIMIT_ORDER:
                 bounced = work.bounced[row, worker] * absolute(z)
@@ -212,7 +268,7 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     dof = model.row_dof[row]
     q = work.position[item, worker]
     v = work.v[dof, worker]
-    a = work.vdot[dof, worker]
+    a = work.led_vdot[dof, worker]
     a_0 = rest_acceleration(model, work, row, block, worker, h)
     e = model.limit_restitution[item, block]
     threshold = model.limit_bounce_threshold[item, block]

@@ -6,7 +6,7 @@ and half of v+.
 
 import warp as wp
 
-from warp_artic.constraints.bouncing_limit import weigh_bounces
+from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER, weigh_bounces
 from warp_artic.constraints.drive import saturated_weight
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.tied_path import ties
@@ -59,6 +59,39 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
             tie_weights(model, work, worker, turn)
     if model.bouncing_limits > 0:
         weigh_bounces(model, work, worker)
+        if model.tying_rows > 0:
+            bounce_alike(model, work, worker, like - like)
+
+
+@wp.func
+def bounce_alike(model: ModelArrays, work: WorkArrays, worker: int, zero: Real):
+    """Have what mimic joints tie to a dof that bounces move like it: what differs would come back as a velocity."""
+    one = real(1.0, zero)
+    for dof in range(model.dof_count):
+        work.u[dof, worker] = zero
+    for row in range(model.stop_row, model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER:
+            bounced = work.active[row, worker] * work.bounced[row, worker]
+            work.u[model.row_dof[row], worker] = where_positive(bounced, one, zero)
+    for turn in range(2):
+        for k in range(model.stop_row):
+            row = k + turn * (model.stop_row - 1 - 2 * k)
+            if has_trait(model, row, MOVES_DOFS_ALIKE):
+                first = model.row_term[row]
+                end = first + model.row_terms[row]
+                known = zero
+                weight = zero
+                for term in range(first, end):
+                    dof = model.term_dof[term]
+                    bounces = work.u[dof, worker]
+                    weight = where_positive(bounces - known, work.dof_weight[dof, worker], weight)
+                    known = maximum(known, bounces)
+                known = where_positive(ties(model, work, row, worker), known, zero)
+                for term in range(first, end):
+                    dof = model.term_dof[term]
+                    follows = known - work.u[dof, worker]
+                    work.dof_weight[dof, worker] = where_positive(follows, weight, work.dof_weight[dof, worker])
+                    work.u[dof, worker] = maximum(work.u[dof, worker], known)
 
 
 @wp.func

@@ -89,6 +89,8 @@ def without_rounding(mimics: Sequence[Mimic], positions: Sequence[float]) -> tup
 
 def _combination(row: np.ndarray, before: np.ndarray) -> np.ndarray | None:
     """The sum of independent rows that a row is but for rounding, zero where the row is; None where there is none."""
+    if row[~before.any(axis=0)].any():
+        return None
     others = before[:, row == 0.0]
     left, sizes, _ = np.linalg.svd(others)
     rank = np.count_nonzero(sizes > 1e-9 * max(sizes, default=0.0))

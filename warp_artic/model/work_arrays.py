@@ -64,6 +64,7 @@ DOFS = {
     "v_corrected": WorkArray("dof", 1, "v", "solver.history", "v+ of smooth motion, once positions have moved"),
     "vdot": WorkArray("dof", 1, "v/s", "phases.joint_accelerations", "acceleration without rows"),
     "rest_vdot": WorkArray("dof", 1, "v/s", "constraints.bouncing_limit", "the same without velocity forces"),
+    "led_vdot": WorkArray("dof", 1, "v/s", "constraints.bouncing_limit", "that with rows that are no stops"),
     "acceleration_history": WorkArray("dof", 5, "v/s", "solver.history",
                                       "a, a', a'' of the steps before, and the moves by inputs"),
     "effort": WorkArray("dof", 1, "f", "constraints.drive", "given force, with what is not of springs and dampers"),

@@ -6,7 +6,7 @@ outside; in between impacts are passed on, turning friction is bounded by them, 
 
 import warp as wp
 
-from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
+from warp_artic.constraints.bouncing_limit import drop_bounces, place_bounces, prepare_bounces, put_off_bounces
 from warp_artic.constraints.contact_turn import bound_by_impacts
 from warp_artic.constraints.dispatch import set_rows
 from warp_artic.constraints.rows import add_responses
@@ -100,6 +100,9 @@ def solve_active_rows(
             changed, zero, work.is_met_where_placed[island, worker]
         )
     passes = bool(False)
+    bounces_wait = bool(False)
+    if model.bouncing_limits > 0 and model.stop_row > 0:
+        bounces_wait = put_off_bounces(model, work, worker, h)
     if model.contact_rows > 0:
         passes = begin_impacts(model, work, worker, h)
     unsolved = activate_rows(model, work, worker)
@@ -121,8 +124,12 @@ def solve_active_rows(
             prepare_responses(model, work, worker)
             solver(model, work, worker, sweeps)
             unsolved = activate_rows(model, work, worker)
-            if not unsolved and model.bouncing_limits > 0:
+            if not unsolved and model.bouncing_limits > 0 and not bounces_wait:
                 unsolved = drop_bounces(model, work, block, worker, h)
+        if bounces_wait and not unsolved:
+            place_bounces(model, work, block, worker, h)
+            unsolved = activate_rows(model, work, worker)
+            bounces_wait = bool(False)
         if passes and not unsolved:
             rounds += 1
             found, again = pass_impacts_on(model, work, block, worker, h, has_middle, rounds)
