@@ -66,21 +66,22 @@ def test_a_falling_ball_bounces_as_in_closed_form():
 @pytest.mark.parametrize("dt, tolerance", [(1.0 / 60.0, 1e-2), (1.0 / 240.0, 1e-3)])
 @pytest.mark.parametrize("height", [0.1, 0.13, 0.17])
 @pytest.mark.parametrize("at", [0, 1])
-def test_what_a_mimic_joint_ties_bounces_as_in_closed_form(at, height, dt, tolerance):
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_what_a_mimic_joint_ties_bounces_as_in_closed_form(solver, at, height, dt, tolerance):
     """A weight falls with 0.4 g, as it lifts another; either joint has the stop, of restitution 1/2.
 
     The impact was timed with the acceleration without the mimic joint, and what the other joint moved otherwise came
-    back as a velocity.
+    back as a velocity. Sweeps shared the impact out in a few rounds, and heights were half of these and less.
     """
     stop = (Limit(lower=-height, restitution=0.5), Limit(upper=1.5 * height, restitution=0.5))[at]
     tree = trees.with_dofs(trees.chain(2, "prismatic_z"), limit=[stop, None] if at == 0 else [None, stop])
     tree = replace(tree, mimics=(Mimic(name="mimic", dofs=(1, 0), gears=(1.0, 1.5)),))
-    simulation = simulate(tree, gravity=(0, 0, -G), precision="float64", dt=dt)
+    simulation = simulate(tree, gravity=(0, 0, -G), precision="float64", dt=dt, solver=solver)
     recording = simulation.record(round(1.8 * math.sqrt(height / (0.2 * G)) / dt))
     q, v = recording.joint_position[:, 0, 0], recording.joint_velocity[:, 0, 0]
     back = q[int(np.argmax(v > 0.0)) :].max() + height
     assert back == pytest.approx(height / 4, rel=tolerance)
-    assert np.abs(recording.joint_position[:, 0, 1] + 1.5 * q).max() < 1e-12
+    assert np.abs(recording.joint_position[:, 0, 1] + 1.5 * q).max() < (1e-12 if solver == "direct" else 1e-4)
 
 
 @pytest.mark.parametrize("restitution", [0.5, 0.9])

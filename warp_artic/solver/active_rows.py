@@ -29,6 +29,9 @@ from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
 from warp_artic.solver.rows.pgs import recall_impulses
 from warp_artic.solver.rows.problem import forget_working_set
 
+IMPACT_SWEEPS = wp.constant(32)
+"""Fewest sweeps over what bounces and what is tied to it: no later step makes up for what an impact has left."""
+
 
 @wp.func
 def solve_rows(
@@ -118,11 +121,13 @@ def solve_active_rows(
                 work.environment_mask[island, worker] = work.is_changed[island, worker]
     turns_wait = model.turn_rows > 0
     rounds = int(0)
+    turns = int(sweeps)
     goes = bool(True)
     while goes:
         if unsolved:
             prepare_responses(model, work, worker)
-            solver(model, work, worker, sweeps)
+            solver(model, work, worker, turns)
+            turns = sweeps
             unsolved = activate_rows(model, work, worker)
             if not unsolved and model.bouncing_limits > 0 and not bounces_wait:
                 unsolved = drop_bounces(model, work, block, worker, h)
@@ -130,6 +135,8 @@ def solve_active_rows(
             place_bounces(model, work, block, worker, h)
             unsolved = activate_rows(model, work, worker)
             bounces_wait = bool(False)
+            if unsolved and model.tying_rows > 0:
+                turns = wp.max(sweeps, IMPACT_SWEEPS)
         if passes and not unsolved:
             rounds += 1
             found, again = pass_impacts_on(model, work, block, worker, h, has_middle, rounds)
