@@ -72,7 +72,7 @@ def test_gaps_in_single_precision(name):
 def test_a_stop_in_a_loop_throws_back_without_a_gain(turns):
     """Full restitution at a crank, 240 Hz, some 70 impacts under weight alone, or at up to 19 rad/s.
 
-    Impacts were timed with the acceleration without the loop: 15 % of the energy was lost, or it rose to the 600-fold.
+    Impacts were timed with the acceleration without the loop: 15 % of the energy was lost, or it rose seventyfold.
     """
     stops = [Limit(lower=-0.3, upper=0.3, restitution=1.0), None, None]
     parts, _ = recorded(simulate(trees.with_dofs(four_bar(velocity=turns), limit=stops)), 4)
