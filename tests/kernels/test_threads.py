@@ -15,7 +15,7 @@ from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.limit import Limit
 from warp_artic.description.tendon import FixedTendon
-from warp_artic.kernels.threads import run_all, usable_threads
+from warp_artic.kernels.threads import PIECES_EACH, run_all, usable_threads
 
 
 def arm(threads, environments=100, **settings):
@@ -66,7 +66,7 @@ def test_any_number_of_threads_gives_the_same_results(solver, variant):
     for threads in (2, 3, 8):
         many = arm(threads, solver=solver, variant=variant)
         (launch,) = many.run.launches.steps
-        assert len(launch.pieces(threads, 60)) == min(columns_of(many), 4 * threads)
+        assert len(launch.pieces(threads, 60)) == min(columns_of(many), PIECES_EACH * threads)
         for simulation in (one, many):
             start(simulation)
             simulation.step(60)
