@@ -137,6 +137,7 @@ def test_errors(tmp_path, capsys, line, code, sentence):
     recording, _ = recorded(ARM, {}, steps=8)
     run = str(tmp_path / "run.npz")
     recording.save(run)
+    capsys.readouterr()  # what Warp says of itself where nothing was simulated before
     assert main(["identify", ARM, run, *line.format(stage=ARM, mass=MASS).split()]) == code
     told = capsys.readouterr()
     assert sentence in told.err and told.out == ""

@@ -20,7 +20,6 @@ from warp_artic.batch.columns import refuse_idle
 from warp_artic.batch.plan import Plan, Vary, name_of
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import CONTROL, MOTION, SceneArray
-from warp_artic.sim.change.numbers import SceneNumbers
 from warp_artic.sim.change.start import ONE_TIME
 from warp_artic.sim.launch.device import array_of, start_quietly
 from warp_artic.sim.simulation import Simulation
@@ -136,7 +135,7 @@ class VectorEnv(GymnasiumVectorEnv):
         self._case = Cases(Plan(**self._given), device).of(())
         refuse_idle(self._case.plan, self._case.columns)
         self.simulation = self._case.simulation(num_envs)
-        self._numbers = SceneNumbers(self.simulation.run)
+        self._numbers = self._case.scene_numbers(num_envs)
         self._places = self._case.response.places
         self._rows = self._chosen_rows()
         for name in self.simulation.joint_names if task.joints is None else task.joints:
