@@ -86,6 +86,7 @@ class Emulation:
             it has read before: bytes are to be counted at a higher one.
         edit: Changes CUDA source, by the name of the kernel, before it is compiled.
         only: Names of kernels; launches of others are made by Warp. All that have a block, by default.
+        stops: Whether the first launch with races or divergent barriers raises, else `check` does.
     """
 
     order: str = "forward"
@@ -93,6 +94,7 @@ class Emulation:
     optimization: int = 0
     edit: Callable[[str, str], str] | None = None
     only: Sequence[str] | None = None
+    stops: bool = False
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each kernel, by name: launches, and SUMS over them."""
     faults: list[str] = field(default_factory=list)
@@ -142,6 +144,8 @@ class Emulation:
         if counts.divergent:
             first = f"the first one in line {counts.divergent_line}"
             self.faults.append(f"{name}: {counts.divergent} barriers or exchanges that not all threads reach, {first}")
+        if self.stops:
+            self.check()
 
     def _thread_function(self, kernel: wp.Kernel, block_dim: int) -> int:
         if (kernel, block_dim) not in self._functions:
