@@ -49,9 +49,18 @@ def drop_forces(model: ModelArrays, forces: ForceArrays, block: int, moves: Real
 
 
 @wp.func
-def row_force(work: WorkArrays, row: int, worker: int, h: Real):
+def row_impulse(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """What a row transmits in a substep."""
+    z = work.impulse[row, worker] + work.given[row, worker]
+    if model.loop_count > 0:
+        z = z + work.redundant_impulse[row, worker]
+    return z
+
+
+@wp.func
+def row_force(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The mean force of a row over a substep."""
-    return (work.impulse[row, worker] + work.given[row, worker]) / h
+    return row_impulse(model, work, row, worker) / h
 
 
 @wp.func
@@ -71,7 +80,7 @@ def report_forces(
         add_to_part(model, forces, ACTUATION, dof, block, weight * effort)
         report_folded(model, work, forces, dof, block, worker, h, weight)
     for row in range(model.row_count):
-        force = weight * row_force(work, row, worker, h)
+        force = weight * row_force(model, work, row, worker, h)
         if any_positive(absolute(force)):
             part = model.row_part[row]
             add_multiplier(model, work, forces, row, block, worker, force)

@@ -41,7 +41,8 @@ from warp_artic.phases.transmitted_forces import subtract_force, subtract_wrench
 LOOP_FORCE = Measure(
     name="loop_force",
     meaning="Mean force [N], then torque [N m], of the axes that it holds and of its limits on the second body over "
-    "the last step before a record, in the second joint frame about its origin",
+    "the last step before a record, in the second joint frame about its origin; where loop joints are redundant, the "
+    "loads with the least sum of squares",
     size=6,
 )
 

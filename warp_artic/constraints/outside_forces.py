@@ -37,7 +37,7 @@ def take_links_off(model: ModelArrays, work: WorkArrays, traits: int, block: int
     """Take what rows with some traits do to links off what these need."""
     for row in range(model.row_count):
         if has_trait(model, row, traits):
-            force = row_force(work, row, worker, h)
+            force = row_force(model, work, row, worker, h)
             if any_positive(absolute(force)):
                 subtract_row_wrench(model, work, row, block, worker, force)
 
@@ -50,7 +50,7 @@ def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h:
         work.tendon_load[dof, worker] = zero
     for row in range(model.row_count):
         if has_trait(model, row, IS_JOINT_TENDON):
-            force = row_force(work, row, worker, h)
+            force = row_force(model, work, row, worker, h)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
                 dof = model.term_dof[term]

@@ -33,8 +33,9 @@ def _counts(tree: Tree, dense_rows: bool) -> dict[str, int]:
     has_speed_limits = tree.speed_limit_count > 0
     points = tree.count(CONTACT_PAIR)
     gathered = rows - points + min(points, 3 * MOST_POINTS) if dense_rows else 0
+    has_loops = int(tree.kinds["loop"] > 0)
     return {
-        **row_counts(rows, len(terms["term_dof"]), response_count, dofs, gathered, tree.island_count),
+        **row_counts(rows, len(terms["term_dof"]), response_count, dofs, gathered, tree.island_count, has_loops),
         "link": links,
         "looped link": links * is_looped,
         "looped dof": dofs * is_looped,

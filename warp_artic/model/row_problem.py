@@ -26,6 +26,7 @@ PROBLEM = {
     "start_change": WorkArray("dof", 1, "v", "pgs", "Y z of these"),
     "start_slope": WorkArray("island", 1, "u z", "pgs", "z^T (y_free - b) of these"),
     "start_bend": WorkArray("island", 1, "u z", "pgs", "z^T (G + R) z of these, then the share that is given"),
+    "redundant_impulse": WorkArray("looped row", 1, "z", "least_norm", "what joints transmit more than these, alike"),
 }  # fmt: skip
 """What families give to solvers, and the solution."""
 
@@ -86,18 +87,27 @@ DIRECT = {
     "R_factor": WorkArray("square", 1, "-", "orthogonal", "R_ba at [a, b], b < a"),
     "T_factor": WorkArray("square", 1, "-", "orthogonal", "T_ab of nonsymmetric rows and those after them"),
     "T_pivot_inverse": WorkArray("gathered row", 1, "-", "orthogonal", "1 / T_aa after elimination"),
+    "null_residual": WorkArray("looped row", 1, "z", "least_norm", "N z of the rows of L, zero at independent rows"),
+    "null_direction": WorkArray("looped row", 1, "z", "least_norm", "conjugate direction of these"),
+    "null_impulse": WorkArray("looped row", 1, "z", "least_norm", "N^T of it, impulses that move nothing"),
 }  # fmt: skip
 """What the direct solver works with."""
 
 ROW_ARRAYS = {**PROBLEM, **DIRECT}
 
 
-def row_counts(rows: int, terms: int, responses: int, dofs: int, gathered: int, islands: int = 1) -> dict[str, int]:
-    """How many there are of what has entries, for so many rows, terms and responses, where so many can be gathered."""
+def row_counts(
+    rows: int, terms: int, responses: int, dofs: int, gathered: int, islands: int = 1, looped: int = 0
+) -> dict[str, int]:
+    """How many there are of what has entries, for so many rows, terms and responses, where so many can be gathered.
+
+    `looped` is one where there are loop joints.
+    """
     return {
         "one": 1,
         "island": islands,
         "row": rows,
+        "looped row": rows * looped,
         "term": terms,
         "response index": responses,
         "response": responses * dofs,

@@ -42,7 +42,7 @@ def load_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, block: 
 def add_loads(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, weight: Real):
     """Add what they have transmitted in a substep of length h, with its weight."""
     for row in range(model.row_count):
-        force = weight * row_force(work, row, worker, h)
+        force = weight * row_force(model, work, row, worker, h)
         if any_positive(absolute(force)):
             add_load(model, work, row, block, worker, force)
 

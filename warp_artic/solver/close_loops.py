@@ -44,6 +44,7 @@ from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.closed_energy import note_acting_rows
 from warp_artic.solver.plan import StepPlan, sweeps_of_step
 from warp_artic.solver.rows.activation import prepare_responses
+from warp_artic.solver.rows.least_norm import share_redundant_loads
 from warp_artic.solver.rows.problem import forget_working_set
 
 WAYS = wp.constant(2)
@@ -148,9 +149,12 @@ def add_closing_loads(
 ):
     """Add the mean forces of what brings velocities back to what loop joints have transmitted."""
     failure = state.failure[0, block]
+    if with_forces == 1 or model.breakable_loops == 1:
+        share_redundant_loads(model, work, worker)
     for row in range(model.stop_row):
         if has_trait(model, row, HOLDS_POSITIONS | RETURNS):
-            force = where_positive(failure, failure - failure, work.impulse[row, worker] / h)
+            z = work.impulse[row, worker] + work.redundant_impulse[row, worker]
+            force = where_positive(failure, failure - failure, z / h)
             if any_positive(absolute(force)):
                 if model.breakable_loops == 1:
                     add_closing_load_of(model, work, work.loop_force, row, worker, block, worker, force)

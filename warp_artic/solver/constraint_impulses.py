@@ -19,6 +19,7 @@ from warp_artic.constraints.contact import (
     set_contact_rows,
 )
 from warp_artic.constraints.dispatch import set_rows
+from warp_artic.constraints.forces import row_impulse
 from warp_artic.constraints.rows import add_responses, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -41,6 +42,7 @@ from warp_artic.solver.bare_dynamics import solve_accelerations
 from warp_artic.solver.break_loops import load_loops
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import solve_direct
+from warp_artic.solver.rows.least_norm import share_redundant_loads
 from warp_artic.solver.rows.problem import forget_working_set
 from warp_artic.solver.velocities import measure_inertias
 
@@ -160,13 +162,14 @@ def report_impulses(
     for dof in range(model.dof_count):
         effort[dof, block] = work.load[dof, worker]
         vdot[dof, block] = work.vdot[dof, worker]
+    if model.loop_count > 0:
+        share_redundant_loads(model, work, worker)
     for place in range(count):
         impulses[place, block] = real(0.0, h)
     couplings = count - 3 * contacts.count
     for row in range(model.row_count - 3 * contacts.count):
         place = model.row_place[row]
-        z = work.impulse[row, worker] + work.given[row, worker]
-        impulses[place, block] = impulses[place, block] + z
+        impulses[place, block] = impulses[place, block] + row_impulse(model, work, row, worker)
     for contact in range(contacts.count):
         place = couplings + 3 * contact
         impulses[place, block] = work.impulse[normal_row(model, contacts, contact), worker]

@@ -68,6 +68,7 @@ from warp_artic.solver.history import (
 )
 from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.reports import report_step
+from warp_artic.solver.rows.least_norm import share_redundant_loads
 from warp_artic.solver.rows.pgs import keep_impulses
 from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
@@ -173,6 +174,8 @@ def observe(
         note_impulses(model, work, worker, substep)
     if plan.has_middle == 1 and model.closed_islands > 0:
         note_acting_rows(model, work, worker)
+    if model.loop_count > 0 and (plan.with_forces == 1 or model.breakable_loops == 1):
+        share_redundant_loads(model, work, worker)
     if model.breakable_loops == 1:
         add_loads(model, work, block, worker, h_sub, real(1.0, h) / real(float(plan.substeps), h))
     if plan.with_forces == 1:

@@ -31,7 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
 from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
 SMALLEST_GOOD_PIVOT = wp.constant(7.0)
@@ -303,15 +303,21 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, worker: 
 @wp.func
 def solve_consistent(model: ModelArrays, work: WorkArrays, factored: int, worker: int):
     """Solve the same where it does not matter whether rows that depend on others contradict them."""
+    substitute_forward(model, work, work.residual, factored, worker)
+    substitute_back(model, work, factored, worker)
+
+
+@wp.func
+def substitute_forward(model: ModelArrays, work: WorkArrays, values: Array, factored: int, worker: int):
+    """Solve  L x = values  in their place."""
     for i in range(factored):
         own = triangle(i)
-        x = work.residual[i, worker]
+        x = values[i, worker]
         order = order_place(model, work, work.factored[i, worker], worker)
         for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
             for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
-                x = x - work.L_factor[own + j, worker] * work.residual[j, worker]
-        work.residual[i, worker] = x
-    substitute_back(model, work, factored, worker)
+                x = x - work.L_factor[own + j, worker] * values[j, worker]
+        values[i, worker] = x
 
 
 @wp.func
