@@ -151,7 +151,8 @@ class VectorEnv(GymnasiumVectorEnv):
             self._limit = max(1, round(task.time_limit / (self.simulation.dt * task.decimation)))
         action = getattr(self.simulation.control, task.action)
         self._is_written_in_place = arrays != "jax" and not isinstance(action, SceneArray)
-        self._age, self._done = np.zeros(num_envs, int), np.zeros(num_envs, bool)
+        self._clock, self._begun, self._next_limit = 0, np.zeros(num_envs, int), 0
+        self._done = np.zeros(num_envs, bool)
         self._episode, self._tables = np.zeros(num_envs, int), {}
         self._make_spaces()
 
@@ -178,17 +179,19 @@ class VectorEnv(GymnasiumVectorEnv):
         actions = self._checked(actions)
         self._act(actions)
         self.simulation.step(task.decimation)
-        self._age += 1
+        self._clock += 1
         failed = self._failed()
-        terminated = _on_host(task.terminated(self.arrays)).astype(bool) | failed
-        truncated = (self._age >= self._limit) & ~terminated
+        terminated = _on_host(task.terminated(self.arrays)).astype(bool)
+        if failed is not None:
+            terminated |= failed
+        truncated = self._at_limit(terminated)
         reward = task.reward(self.arrays, actions)
         if self._mode is AutoresetMode.NEXT_STEP and anew.any():
-            failed = failed & ~anew
+            failed = failed if failed is None else failed & ~anew
             self._put_back(np.flatnonzero(anew))
             reward = self._xp.where(self._as_given(anew), self._xp.zeros_like(reward), reward)
             terminated, truncated = terminated & ~anew, truncated & ~anew
-        info: dict = {"failure": failed} if failed.any() else {}
+        info: dict = {} if failed is None or not failed.any() else {"failure": failed}
         done = terminated | truncated
         self._done = done
         observation = self._observed()
@@ -222,10 +225,19 @@ class VectorEnv(GymnasiumVectorEnv):
 
     def _observed(self):
         found = self.task.observe(self.arrays)
-        return found.copy() if self._kind == "numpy" else found.clone() if self._kind == "torch" else found
+        return found.copy("K") if self._kind == "numpy" else found.clone() if self._kind == "torch" else found
 
-    def _failed(self) -> np.ndarray:
-        return (_on_host(self.arrays.failure)[:, :, 0] > 0).any(axis=1)
+    def _failed(self) -> np.ndarray | None:
+        """Which copies have failed; None: none has."""
+        failure = _on_host(self.arrays.failure)
+        return (failure[:, :, 0] > 0).any(axis=1) if failure.any() else None
+
+    def _at_limit(self, terminated: np.ndarray) -> np.ndarray:
+        """Which copies have gone on for as long as they may, and have not ended by themselves."""
+        if self._clock < self._next_limit:
+            return np.zeros_like(terminated)
+        self._next_limit = int(self._begun.min()) + self._limit
+        return (self._begun <= self._clock - self._limit) & ~terminated
 
     def _as_given(self, values):
         if self._kind == "torch":
@@ -241,7 +253,7 @@ class VectorEnv(GymnasiumVectorEnv):
             values = np.concatenate([self._table(int(self._episode[one]))[one : one + 1] for one in chosen])
             self._numbers.write(self._places, self._case.response.numbers(values), chosen)
         self._episode[chosen] += 1
-        self._age[chosen] = 0
+        self._begun[chosen] = self._clock
         self._done = self._done.copy()  # the flags of before are with who has taken a step
         self._done[chosen] = False
 
