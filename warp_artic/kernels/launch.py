@@ -86,8 +86,10 @@ def find_none(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: R
 def step_functions(solver: str, tree: Tree) -> tuple[wp.Function, wp.Function]:
     """What solves the active constraint rows of a mechanism, and what finds points of contact.
 
+    Loops are closed without an iteration error: the rows of mechanisms with loops are solved together by all solvers.
     Contacts have kernels of their own: with detection in it, a step kernel takes longer to compile.
     """
+    solver = "direct" if tree.has_loops else solver
     if tree.count(CONTACT_PAIR):
         return SETTLES_WITH_CONTACTS[solver], find_contacts
     return SETTLES[solver], find_none

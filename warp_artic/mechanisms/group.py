@@ -233,8 +233,8 @@ def build_groups(
     """Group the mechanisms of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
-    the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0;
-    so many `threads` may run launches of a group at once.
+    the couplings of all constraint rows with each other, which mechanisms with loops have in any case; trees sleep
+    after `sleep_steps` at rest, never if that is 0; so many `threads` may run launches of a group at once.
     """
     members: dict[Tree, list[tuple[int, ...]]] = {}
     trees = trees_of(scene)
@@ -267,6 +267,7 @@ def _build_group(
     sleep_steps: int,
     threads: int,
 ) -> Group:
+    dense_rows = dense_rows or tree.has_loops
     mechanisms = mechanisms_in(scene, members)
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(mechanism) for mechanism in mechanisms])

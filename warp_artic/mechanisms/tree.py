@@ -247,6 +247,11 @@ class Tree:
         """Number of rows whose family has any of some traits."""
         return sum((row.family.traits & traits) != 0 for row in self.rows)
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether there are rows that close loops; all rows are solved together then."""
+        return self.count_with(HOLDS_POSITIONS | RETURNS) > 0
+
     def structure_of(self, family: ConstraintFamily) -> Hashable:
         """What a family has to say of the structure of the tree."""
         return self.structures[STRUCTURED.index(family)]

@@ -21,11 +21,6 @@ PROBLEM = {
     "environment_mask": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are to be solved"),
     "begins": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are set again", True),
     "impulse": WorkArray("row", 1, "z", "solver.rows", "the solution z"),
-    "impulse_kept": WorkArray("row", 1, "z", "pgs", "what is kept of the substep before, or zero"),
-    "impulse_before": WorkArray("row", 1, "z", "pgs", "the same until it is given"),
-    "start_change": WorkArray("dof", 1, "v", "pgs", "Y z of these"),
-    "start_slope": WorkArray("island", 1, "u z", "pgs", "z^T (y_free - b) of these"),
-    "start_bend": WorkArray("island", 1, "u z", "pgs", "z^T (G + R) z of these, then the share that is given"),
     "redundant_impulse": WorkArray("looped row", 1, "z", "least_norm", "what joints transmit more than these, alike"),
 }  # fmt: skip
 """What families give to solvers, and the solution."""

@@ -26,7 +26,6 @@ from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.solver.history import largest_of_islands
 from warp_artic.solver.rows.activation import activate_loaded, activate_rows, prepare_responses
 from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
-from warp_artic.solver.rows.pgs import recall_impulses
 from warp_artic.solver.rows.problem import forget_working_set
 
 IMPACT_SWEEPS = wp.constant(32)
@@ -63,8 +62,6 @@ def solve_rows(
         set_rows(model, work, block, worker, h)
         if model.innovations_only == 1:
             forget_working_set(model, work, worker, zero)
-        else:
-            recall_impulses(model, work, worker)
     has_changed = any_positive(largest_of_islands(model, work.is_changed, worker))
     if has_changed:
         for dof in range(model.dof_count):

@@ -68,7 +68,7 @@ def expect_velocities(
     if substeps > 1:
         if has_middle == 1:
             started = real(2.0, h) * (started - work.position_weight[0, worker])
-        is_stopped = find_stops(model, work, work.u, started, worker, h)
+        is_stopped = find_stops(model, work, work.v_free, started, worker, h)
     for island in range(model.island_count):
         work.is_solved_again[island, worker] = real(0.0, h)
         if expectations <= most_expectations(model, island, has_middle):
@@ -102,7 +102,7 @@ def expect_island(
     for k in range(model.island_first[island], model.island_first[island + 1]):
         dof = island_dof(model, k)
         v = work.v[dof, worker]
-        smooth = smooth_acceleration(model, work, work.u, dof, started, is_stopped, worker, h)
+        smooth = smooth_acceleration(model, work, work.v_free, dof, started, is_stopped, worker, h)
         mean = real(0.5, h) * (v + work.v_next[dof, worker] + (step - h) * smooth)
         work.u[dof, worker] = mean
         if model.dof_is_linear[dof] == 0:

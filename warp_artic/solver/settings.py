@@ -34,7 +34,7 @@ class SolverSettings:
     dt: float | None = None
     """Time step [s]."""
     solver: str | None = None
-    """How constraint rows are solved: one of SOLVERS."""
+    """How constraint rows are solved: one of SOLVERS; those of mechanisms with loops together by all of them."""
     position_iterations: int | None = None
     """Of "pgs": sweeps over the active constraint rows, forward and backward, in a step; of "tgs": substeps,
     with such a sweep in each."""

@@ -69,7 +69,6 @@ from warp_artic.solver.history import (
 from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.reports import report_step
 from warp_artic.solver.rows.least_norm import share_redundant_loads
-from warp_artic.solver.rows.pgs import keep_impulses
 from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
@@ -102,8 +101,6 @@ def step_block(
         solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
         observe(model, state, control, work, forces, block, worker, h_sub, h, plan, substep)
         move(model, state, control, work, block, worker, h_sub, h, plan, substep)
-        if model.innovations_only == 0:
-            keep_impulses(model, work, worker, int(substep < plan.substeps - 1))
     if model.held_positions > 0:
         close_loops(model, state, work, forces, block, worker, h, plan, solver)
     keep_invariants(model, state, control, work, forces, block, worker, h, plan)

@@ -6,10 +6,6 @@ them in reversed order first, then in order, so that what comes last has the las
 leaves a real share below one of each error, and what many coupled rows leave of their errors in a step dies out in the
 following ones, where sweeps in one direction can make it grow.
 
-In a further substep loops, and armatures on their axes, begin with their impulses of the substep before, or the share
-of them with the least f (see below). Else those of armatures, of which positions tell nothing, would be too small by
-what one sweep leaves of them, in however many substeps.
-
 Impulses z of rows of the bounds b minimize  f = z^T (G + R) z / 2 + z^T (y_free - b),  with f = 0 without impulses.
 With b = 0 that is the energy that they give. Contacts that rest under a load give none, as what takes small overlaps
 back does less than gravity; so f < 0 also where b = 0 is taken for them, and their own b for those that bounce or are
@@ -24,11 +20,9 @@ import warp as wp
 
 from warp_artic.constraints.contact_motion import velocity_after
 from warp_artic.constraints.rows import (
-    add_responses,
     apply_impulse,
     project,
     response_along,
-    row_rate,
     row_response,
     row_velocity,
 )
@@ -49,13 +43,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, IS_CONTACT, MOVES_DOFS_ALIKE, RESISTS, has_trait
+from warp_artic.model.families import IS_CONTACT, MOVES_DOFS_ALIKE, has_trait
 
 
 @wp.func
 def solve_pgs(model: ModelArrays, work: WorkArrays, worker: int, iterations: int):
     """Solve the active rows one after the other, back and there, `iterations` times."""
-    begin_sweeps(model, work, worker, 0)
     for sweep in range(2 * iterations):
         sweep_rows(model, work, worker, sweep % 2, 0)
 
@@ -67,7 +60,6 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
     for island in range(model.island_count):
         work.sweep_objective[island, worker] = zero
         work.sweep_changes[island, worker] = zero
-    begin_sweeps(model, work, worker, 1)
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
     # Drives and mimic joints answer what contacts carried before contacts change it.
@@ -86,100 +78,6 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
             lower_objective(model, work, worker)
     for island in range(model.island_count):
         work.environment_mask[island, worker] = work.sweep_mask[island, worker]
-
-
-@wp.func
-def keep_impulses(model: ModelArrays, work: WorkArrays, worker: int, goes_on: int):
-    """Keep impulses of a substep for the one after it, if there is one: of loops and of armatures on their axes.
-
-    Rows that take errors of positions back are left out: with the impulses of before these would grow.
-    """
-    zero = real(0.0, work.v_next[0, worker])
-    for row in range(model.row_count):
-        work.impulse_kept[row, worker] = zero
-        work.impulse_before[row, worker] = zero
-        if goes_on == 1 and has_trait(model, row, HOLDS_POSITIONS | RESISTS):
-            work.impulse_kept[row, worker] = work.impulse[row, worker]
-
-
-@wp.func
-def recall_impulses(model: ModelArrays, work: WorkArrays, worker: int):
-    """Have the rows of islands that begin, again in a substep where others of a block do, begin with what is kept."""
-    for row in range(model.row_count):
-        if work.begins[model.row_island[row], worker] == 1:
-            work.impulse_before[row, worker] = work.impulse_kept[row, worker]
-
-
-@wp.func
-def begin_sweeps(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
-    """Give active rows the share of kept impulses with the least f, once, after the rows that keep none.
-
-    f is counted if `counts` is 1.
-    """
-    zero = real(0.0, work.v_next[0, worker])
-    one = real(1.0, zero)
-    most = zero
-    for island in range(model.island_count):
-        work.start_bend[island, worker] = zero
-    for row in range(model.row_count):
-        size = absolute(work.impulse_before[row, worker])
-        island = model.row_island[row]
-        work.start_bend[island, worker] = where_positive(size, one, work.start_bend[island, worker])
-        most = maximum(most, size)
-    if any_positive(most):
-        for row in range(model.row_count):
-            if not has_trait(model, row, IS_CONTACT | HOLDS_POSITIONS | RESISTS):
-                sweep_row(model, work, row, work.start_bend[model.row_island[row], worker], worker, counts)
-        give_kept(model, work, worker, counts)
-
-
-@wp.func
-def give_kept(model: ModelArrays, work: WorkArrays, worker: int, counts: int):
-    """Give active rows the share of kept impulses with the least f; it is given once."""
-    zero = real(0.0, work.v_next[0, worker])
-    one = real(1.0, zero)
-    for island in range(model.island_count):
-        work.start_slope[island, worker] = zero
-        work.start_bend[island, worker] = zero
-    for dof in range(model.dof_count):
-        work.start_change[dof, worker] = zero
-    for row in range(model.row_count):
-        z = work.impulse_before[row, worker]
-        takes = work.active[row, worker] * is_finite(bound_pushed_to(work, row, z, worker))
-        left = where_positive(work.environment_mask[model.row_island[row], worker], zero, z)
-        work.impulse_before[row, worker] = where_positive(takes, z, left)
-    add_responses(model, work, work.impulse_before, 0, model.row_count, work.start_change, worker)
-    for row in range(model.row_count):
-        z = work.impulse_before[row, worker]
-        if any_positive(absolute(z)):
-            island = model.row_island[row]
-            y = row_velocity(model, work, row, worker) - bound_pushed_to(work, row, z, worker)
-            change = row_rate(model, work, work.start_change, row, worker) + work.compliance[row, worker] * z
-            slope = where_positive(absolute(z), z * y, zero)
-            bend = where_positive(absolute(z), z * change, zero)
-            work.start_slope[island, worker] = work.start_slope[island, worker] + slope
-            work.start_bend[island, worker] = work.start_bend[island, worker] + bend
-    for island in range(model.island_count):
-        slope = work.start_slope[island, worker]
-        bend = work.start_bend[island, worker]
-        share = where_positive(bend, slope / where_positive(bend, neg(bend), one), zero)
-        share = minimum(maximum(share, zero), one)
-        share = where_positive(work.environment_mask[island, worker], share, zero)
-        work.start_bend[island, worker] = share
-        if counts == 1:
-            f = share * (slope + real(0.5, one) * share * bend)
-            work.sweep_objective[island, worker] = work.sweep_objective[island, worker] + f
-    for row in range(model.row_count):
-        island = model.row_island[row]
-        share = work.start_bend[island, worker]
-        before = work.impulse_before[row, worker]
-        z = work.impulse[row, worker]
-        work.impulse[row, worker] = where_positive(share, z + share * before, z)
-        work.impulse_before[row, worker] = where_positive(work.environment_mask[island, worker], zero, before)
-    for dof in range(model.dof_count):
-        share = work.start_bend[model.dof_island[dof], worker]
-        v = work.v_next[dof, worker]
-        work.v_next[dof, worker] = where_positive(share, v + share * work.start_change[dof, worker], v)
 
 
 @wp.func
@@ -295,7 +193,7 @@ def sweep_ties(model: ModelArrays, work: WorkArrays, island: int, takes: Real, w
     """Solve the rows of an island that tie dofs together, and stops after them: what a point pushes takes along what is
     tied to it, where `takes`."""
     for row in range(model.row_count):
-        holds = has_trait(model, row, HOLDS_POSITIONS | MOVES_DOFS_ALIKE) or row >= model.stop_row
+        holds = has_trait(model, row, MOVES_DOFS_ALIKE) or row >= model.stop_row
         if holds and not has_trait(model, row, IS_CONTACT) and model.row_island[row] == island:
             sweep_row(model, work, row, takes, worker, 1)
 
