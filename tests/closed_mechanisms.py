@@ -108,6 +108,34 @@ def many_four_bars(count: int, speed: float = 1.0) -> Articulation:
     return Articulation(path="/n", links=tuple(links), joints=tuple(joints), constraints=tuple(loops))
 
 
+def truss(bays: int = 6, free=PIN) -> Articulation:
+    """A bridge of triangles of bars of 1 m and 1 kg, pinned to the world at its first node, on a roller at its last.
+
+    A spanning tree of bars, and a loop joint for each other bar, which leaves free at its end what `free` says.
+    """
+    nodes = [np.array([k / 2.0, k % 2 * np.sqrt(0.75)]) for k in range(2 * bays + 1)]
+    links, joints, loops = [], [], []
+    reached = {0: (WORLD, (0.0, 0.0, 0.0), 0.0)}
+    for first, last in sorted((k, k + step) for step in (1, 2) for k in range(2 * bays + 1 - step)):
+        x, y = nodes[last] - nodes[first]
+        angle, link = float(np.arctan2(y, x)), len(links)
+        parent, place, base = reached[first]
+        links.append(bar(f"/t/bar_{link}", 1.0, 1.0))
+        joints.append(hinge(f"/t/pin_{link}", parent, link, place, angle - base))
+        end = Pose((1.0, 0.0, 0.0))
+        if last in reached:
+            other, at, _ = reached[last]
+            loop = LoopJoint(name=f"/t/close_{link}", link0=other, link1=link, frame0=Pose(at), frame1=end, free=free)
+            loops.append(loop)
+        else:
+            reached[last] = link, end.position, angle
+    other, at, _ = reached[2 * bays]
+    ground = Pose((float(bays), 0.0, 0.0))
+    rolls = {"link0": WORLD, "link1": other, "frame0": ground, "frame1": Pose(at), "free": (Axis.TRANS_X, *free)}
+    loops.append(LoopJoint(name="/t/roller", **rolls))
+    return Articulation(path="/t", links=tuple(links), joints=tuple(joints), constraints=tuple(loops))
+
+
 def spatial_four_bar(coupler: str = "spherical", speed: float = 6.0) -> Articulation:
     """A crank about z and a rocker about y, coupled by a bar with a ball at its far end (RSSR, or RUSR).
 

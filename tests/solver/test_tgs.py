@@ -223,7 +223,7 @@ def test_a_start_that_a_loop_does_not_allow_makes_no_energy():
 
 
 def test_substeps_find_what_acts_on_the_axes_of_a_loop():
-    """One sweep leaves a share of what an armature gives, with which the next substep begins."""
+    """Rows of loops are solved together in each: what one sweep left of an armature was up to 0.02 rad."""
     tree = closed_mechanisms.slider_crank(speed=4.0)
     pin = trees.replace(
         tree.constraints[0],
@@ -236,13 +236,11 @@ def test_substeps_find_what_acts_on_the_axes_of_a_loop():
     for substeps in (1, 4, 16, 64):
         path = simulate(tree, substeps, precision="float64").record(24).joint_position
         missed.append(np.abs(path - exact).max())
-    assert missed[1] < 0.6 * missed[0]
-    assert missed[2] < 0.35 * missed[1]
-    assert missed[3] < 0.4 * missed[2]
+    assert missed[0] < 2e-4
+    np.testing.assert_array_less(missed[1:], 4e-5)
 
 
-def test_substeps_close_a_loop_as_sweeps_do():
-    """By as many sweeps as there are in all substeps."""
+def test_substeps_close_a_loop():
     tree = closed_mechanisms.parallelogram(speed=2.0)
     simulation = simulate(tree, 16, precision="float64")
     velocity = simulation.record(240).joint_velocity[:, 0]
