@@ -36,11 +36,18 @@ def plate(kind="spherical", places=PLACES, pose=None) -> Articulation:
     return Articulation(path="/t", links=(link,), joints=(), constraints=joints)
 
 
-@pytest.mark.parametrize("variant", ["scalar", "lanes"])
-@pytest.mark.parametrize("precision, tolerance", [("float64", 1e-9), ("float32", 2e-5)])
-def test_a_plate_on_four_supports(precision, tolerance, variant):
+@pytest.mark.parametrize(
+    "solver, variant, precision, tolerance",
+    [
+        ("direct", "scalar", "float64", 1e-9),
+        ("direct", "lanes", "float64", 1e-9),
+        ("direct", "lanes", "float32", 2e-5),
+        ("tgs", "scalar", "float64", 1e-9),
+    ],
+)
+def test_a_plate_on_four_supports(solver, variant, precision, tolerance):
     """Three forces each on four balls that carry its weight, where six equations of equilibrium are to hold."""
-    simulation = simulate(trees.scene(plate()), precision=precision, variant=variant)
+    simulation = simulate(trees.scene(plate()), solver=solver, precision=precision, variant=variant)
     recording = simulation.record(10, forces=True)
     A = np.zeros((6, 12))
     for k, place in enumerate(PLACES):
