@@ -52,6 +52,9 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
             active = work.active[row, worker]
             if has_trait(model, row, IS_CURVED) and has_middle == 1:
                 active = where_positive(work.is_near[model.row_island[row], worker], active, active - active)
+            if model.row_family[row] == BOUNCING_LIMIT_ORDER:
+                # What bounces is not at a stop, nor is what loops tie to it.
+                active = where_positive(work.bounced[row, worker], active - active, active)
             if any_positive(active):
                 widen_weights(model, work, row, worker, active, least, free)
     if model.tying_rows + model.contact_count > 0:

@@ -145,7 +145,9 @@ ISLANDS = {
                                      "where speed limits have been met at the placement of the step"),
     "loop_is_open": WorkArray("island", 1, "0 or more", "solver.close_loops, solver.distance_start",
                               "positive where positions are to be moved"),
-    "closed_energy": WorkArray("closed island", 5, "J", "solver.closed_energy", "energies that loops are to keep"),
+    "loop_gap_largest": WorkArray("island", 1, "m2 or rad2", "solver.close_loops", "square of the largest gap"),
+    "loop_gap_before": WorkArray("island", 1, "m2 or rad2", "solver.close_loops", "what of the last one may be left"),
+    "closed_energy": WorkArray("closed island", 7, "J", "solver.closed_energy", "energies that loops are to keep"),
 }  # fmt: skip
 """Of the islands of a mechanism."""
 

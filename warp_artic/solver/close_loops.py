@@ -3,9 +3,10 @@
 With phi, y and J of the held axes at q+, the factors of M from the step, and G = J M^-1 J^T:
     q+ moved by - M^-1 J^T G^-1 phi, and once more;   then v+ - M^-1 J^T G^-1 y.
 The second time is only for islands, each by itself, that the first one leaves open by more than numbers are known to:
-in double precision nearly all, in single precision those that move violently.
+in double precision nearly all, in single precision those that move violently. Further ones are for those that are still
+WIDE open, as after steps in which joints turn by a third of a radian and bounce, as long as each of them closes most.
 That is the shortest way in terms of M, with the armatures of loop joints. What else is held stays: stops that the step
-has used, and hard mimic joints.
+has used, from whose ends positions may move away, and hard mimic joints.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
 Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
@@ -15,7 +16,8 @@ Islands without loop joints are left as they are; joints that have broken hold n
 
 import warp as wp
 
-from warp_artic.constraints.limit_projection import linearize_limit
+from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER
+from warp_artic.constraints.limit_projection import limit_range, linearize_limit, stop_value
 from warp_artic.constraints.loop_armature import resists
 from warp_artic.constraints.loop_gap import find_gaps
 from warp_artic.constraints.loop_geometry import is_first_row
@@ -37,7 +39,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ForceArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RESISTS, RETURNS, has_trait
+from warp_artic.model.families import (
+    HOLDS_POSITIONS,
+    IS_CONTACT,
+    IS_CURVED,
+    MOVES_DOFS_ALIKE,
+    RESISTS,
+    RETURNS,
+    has_trait,
+)
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
@@ -47,8 +57,12 @@ from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.least_norm import share_redundant_loads
 from warp_artic.solver.rows.problem import forget_working_set
 
-WAYS = wp.constant(2)
+WAYS = wp.constant(8)
 """Times that the frames are brought together in a step, at most."""
+WIDE = wp.constant(1e-5)
+"""Relative to the lever arm of a row: a gap that is left after two times, and wider, is closed further."""
+LESS = wp.constant(0.9)
+"""Part of the largest gap before that is left where this has closed any: loops that contradict each other stay open."""
 KNOWN = wp.constant(0.2)
 """Times the relative rounding error of solved numbers and the lever arm of a row: a gap below that counts as closed."""
 
@@ -73,7 +87,9 @@ def close_loops(
     one = real(1.0, work.D_inverse[0, worker])
     hold_others(model, work, block, worker, one)
     has_moved = bool(True)
-    for way in range(WAYS + 1):
+    is_last = bool(False)
+    way = int(0)
+    while not is_last:
         is_last = way == WAYS
         if has_moved:
             pose_links(model, work, work.position, work.root, work.v, block, worker)
@@ -82,7 +98,7 @@ def close_loops(
         if has_moved or is_last:
             find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
             if model.closed_islands > 0:
-                note_acting_rows(model, work, worker)
+                note_acting_rows(model, work, block, worker)
         if is_last:
             add_closing_loads(model, state, work, forces, block, worker, h, plan.with_forces)
             for dof in range(model.dof_count):
@@ -91,6 +107,9 @@ def close_loops(
         elif has_moved:
             move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
             take_moved(model, work, model.island_is_looped, worker)
+        way += 1
+        if not has_moved:
+            way = WAYS
 
 
 @wp.func
@@ -108,18 +127,28 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     Says whether there are any. In the first and the last way it is all islands with loop joints.
     """
     zero = one - one
+    is_some = way > 0 and way < WAYS
     for island in range(model.island_count):
         work.loop_is_open[island, worker] = real(float(model.island_is_looped[island]), one)
-        if way == 1:
+        if is_some:
             work.loop_is_open[island, worker] = zero
+        if way < WAYS:
+            work.loop_gap_before[island, worker] = work.loop_gap_largest[island, worker] * real(LESS * LESS, one)
+            work.loop_gap_largest[island, worker] = zero
     known = model.rounding[0, 0] * real(KNOWN, one)
-    is_any = way != 1
+    if way > 1:
+        known = maximum(known, real(WIDE, one))
+    is_any = not is_some
     for row in range(model.stop_row):
         opens = zero
         if has_trait(model, row, HOLDS_POSITIONS):
             phi = work.loop_gap[row, worker]
             active = holds(work, row, model.row_item[row] // 6, worker)
             opens = where_positive(phi * phi - known * known * work.loop_gap_reach[row, worker], active, zero)
+            if way < WAYS:
+                island = model.row_island[row]
+                largest = maximum(work.loop_gap_largest[island, worker], active * phi * phi)
+                work.loop_gap_largest[island, worker] = largest
             if way == WAYS:
                 phi = work.loop_gap_rate[row, worker]
             set_velocity_bounds(work, row, worker, neg(phi), neg(phi))
@@ -129,11 +158,58 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
             opens = set_return(model, work, row, block, worker, h, way == WAYS)
             forget_response(model, work, row, worker)
             work.active[row, worker] = opens
-        if way == 1 and any_positive(opens):
+            if way > 1:
+                opens = zero
+        if is_some and any_positive(opens):
             island = model.row_island[row]
             work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], opens)
             is_any = bool(True)
+    if is_some and way > 1 and is_any:
+        is_any = bool(False)
+        for island in range(model.island_count):
+            left = work.loop_gap_before[island, worker] - work.loop_gap_largest[island, worker]
+            opens = where_positive(left, work.loop_is_open[island, worker], zero)
+            work.loop_is_open[island, worker] = opens
+            if any_positive(opens):
+                is_any = bool(True)
+    if any_positive(set_stop_changes(model, work, block, worker, way, model.rounding[0, 0])):
+        is_any = bool(True)
     return is_any
+
+
+@wp.func
+def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, way: int, known: Real):
+    """Write what stops allow to change: positions up to their ends, and velocities of what bounces away.
+
+    After the first way stops that it has passed hold, too: returns one where there are any.
+    """
+    found = known - known
+    for row in range(model.stop_row, model.row_count):
+        island = model.row_island[row]
+        if model.island_is_looped[island] == 1 and not has_trait(model, row, IS_CONTACT):
+            least, most = limit_range(model, work, row, block, worker)
+            zero = least - least
+            one = real(1.0, zero)
+            if way == WAYS:
+                bounces = zero
+                if model.row_family[row] == BOUNCING_LIMIT_ORDER:
+                    bounces = work.bounced[row, worker] / zero
+                at_lower = least + most
+                least = where_positive(bounces, where_positive(at_lower, zero, neg(bounces)), zero)
+                most = where_positive(bounces, where_positive(at_lower, bounces, zero), zero)
+            elif way > 0 and row < model.row_count - model.rotation_rows:
+                q, lower, upper = stop_value(model, work, row, block, worker)
+                passed = maximum(lower - q, q - upper) - work.tolerance[row, worker] - known
+                passed = where_positive(passed, one, zero)
+                if any_positive(passed):
+                    # What was beyond at the start of the step may be so still.
+                    least = where_positive(passed, lower - work.tolerance[row, worker] - q, least)
+                    most = where_positive(passed, upper + work.tolerance[row, worker] - q, most)
+                    work.active[row, worker] = maximum(work.active[row, worker], passed)
+                    work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], passed)
+                    found = maximum(found, passed)
+            set_velocity_bounds(work, row, worker, least, most)
+    return found
 
 
 @wp.func

@@ -12,15 +12,18 @@ that at most a tenth of the kinetic energy goes in a step where q+ is too high u
 made stays; above that s is one: a closed mechanism that runs into a pose beyond which it cannot go loses its energy as
 in an inelastic impact, and at rest there is none to be scaled.
 
-In steps in which efforts or wrenches are given, the base moves, or a row that is no held axis of a loop joint acts (a
-stop, a limit, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which need not
-keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers, drives,
-drag, friction, tendons or mimic joints, in those that only float, whose momentum s would change, and without a middle,
-where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`).
+Where stops have acted, which take energy and give none, s^2 is from 1/100 to one; after bounces with the whole speed,
+which take none, up to two.
+In steps in which efforts or wrenches are given, the base moves, or another row that is no held axis of a loop joint
+acts (a limit of its axes, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which
+need not keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers,
+drives, drag, friction, tendons or mimic joints, in those that only float, whose momentum s would change, and without a
+middle, where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`).
 """
 
 import warp as wp
 
+from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER
 from warp_artic.constraints.loop_scales import scaling
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -49,7 +52,7 @@ from warp_artic.solver.unresolved_motion import find_inputs
 
 # Rows of `work.closed_energy` of an island.
 START = wp.constant(0)
-"""T + V at the start of the step [J]."""
+"""V at the start of the step [J]: what V changes by is known better than T + V."""
 KINETIC = wp.constant(1)
 """T of the state that was added up last [J]."""
 POTENTIAL = wp.constant(2)
@@ -58,7 +61,11 @@ ACTED = wp.constant(3)
 """Positive where anything but weights has acted in the step."""
 BEFORE = wp.constant(4)
 """T at the start of the step [J]."""
-ROWS = wp.constant(5)
+STOPPED = wp.constant(5)
+"""Positive where stops have acted in the step."""
+LOST = wp.constant(6)
+"""Positive where they may have taken energy."""
+ROWS = wp.constant(7)
 
 
 @wp.func
@@ -75,9 +82,10 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
             work.closed_energy[own + BEFORE, worker] = work.closed_energy[own + KINETIC, worker]
-            energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
-            work.closed_energy[own + START, worker] = energy
+            work.closed_energy[own + START, worker] = work.closed_energy[own + POTENTIAL, worker]
             work.closed_energy[own + ACTED, worker] = moving + find_inputs(model, control, island, block, zero)
+            work.closed_energy[own + STOPPED, worker] = zero
+            work.closed_energy[own + LOST, worker] = zero
     if model.breakable_loops == 1 or model.scaled_loops == 1:
         note_unlike_loops(model, work, block, worker)
 
@@ -96,7 +104,7 @@ def note_unlike_loops(model: ModelArrays, work: WorkArrays, block: int, worker: 
 
 
 @wp.func
-def note_acting_rows(model: ModelArrays, work: WorkArrays, worker: int):
+def note_acting_rows(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write where rows have acted, of which the impulses are known, that are no held axes of loop joints."""
     for row in range(model.row_count):
         island = model.row_island[row]
@@ -104,8 +112,25 @@ def note_acting_rows(model: ModelArrays, work: WorkArrays, worker: int):
             acts = absolute(work.impulse[row, worker])
             if has_trait(model, row, IS_SOFT_LIMIT):
                 acts = maximum(acts, absolute(work.given[row, worker]))
-            acted = work.closed_energy[ROWS * island + ACTED, worker]
-            work.closed_energy[ROWS * island + ACTED, worker] = acted + acts
+            if row < model.stop_row:
+                acted = work.closed_energy[ROWS * island + ACTED, worker]
+                work.closed_energy[ROWS * island + ACTED, worker] = acted + acts
+            else:
+                stopped = work.closed_energy[ROWS * island + STOPPED, worker]
+                work.closed_energy[ROWS * island + STOPPED, worker] = stopped + acts
+                if model.row_family[row] == BOUNCING_LIMIT_ORDER:
+                    acts = acts * elastic_loss(model, work, row, block, worker)
+                lost = work.closed_energy[ROWS * island + LOST, worker]
+                work.closed_energy[ROWS * island + LOST, worker] = lost + acts
+
+
+@wp.func
+def elastic_loss(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """Zero where a bouncing limit throws back as fast as it was met, one elsewhere."""
+    bounced = work.bounced[row, worker]
+    one = real(1.0, bounced)
+    loss = one - model.limit_restitution[model.row_item[row], block]
+    return where_positive(bounced, where_positive(loss, one, loss), one)
 
 
 @wp.func
@@ -116,8 +141,12 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
             kinetic = work.closed_energy[own + KINETIC, worker]
-            wanted = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
-            s = energy_scale(kinetic, wanted, work.closed_energy[own + BEFORE, worker])
+            before = work.closed_energy[own + BEFORE, worker]
+            fallen = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
+            wanted = before + fallen
+            s = energy_scale(kinetic, wanted, before)
+            stopped = work.closed_energy[own + STOPPED, worker]
+            s = where_positive(stopped, stopped_scale(kinetic, wanted, work.closed_energy[own + LOST, worker]), s)
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
@@ -133,6 +162,15 @@ def energy_scale(kinetic: Real, wanted: Real, before: Real):
     square = maximum(wanted / found, (one - tenth) * minimum(one, before / found))
     square = where_positive(square - one - tenth, one, square)
     return sqrt(where_positive(kinetic, square, one))
+
+
+@wp.func
+def stopped_scale(kinetic: Real, wanted: Real, lost: Real):
+    """s where stops have acted, of a kinetic energy found and the largest that it may be, with less where `lost`."""
+    one = real(1.0, kinetic)
+    most = where_positive(lost, one, real(2.0, one))
+    square = where_positive(kinetic, wanted / where_positive(kinetic, kinetic, one), one)
+    return sqrt(minimum(most, maximum(square, ratio(1.0, 100.0, one))))
 
 
 @wp.func

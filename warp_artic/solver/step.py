@@ -170,7 +170,7 @@ def observe(
         measure_residuals(model, work, worker)
         note_impulses(model, work, worker, substep)
     if plan.has_middle == 1 and model.closed_islands > 0:
-        note_acting_rows(model, work, worker)
+        note_acting_rows(model, work, block, worker)
     if model.loop_count > 0 and (plan.with_forces == 1 or model.breakable_loops == 1):
         share_redundant_loads(model, work, worker)
     if model.breakable_loops == 1:
