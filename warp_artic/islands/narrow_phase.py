@@ -1,7 +1,8 @@
 """Contact points of near colliders, as a list in the order of pairs and of their candidates.
 
-Points are found at the start of the step, and at the predicted poses of its end (`predicted_motion`). One takes part
-where its gap may close in the step, or is below the contact offsets: what is fast does not pass through what is thin.
+Points are found at the start of the step, or in its middle (`lasting_contacts`), and at the predicted poses of its end
+(`predicted_motion`). One takes part where its gap may close in the step, or is below the contact offsets: what is fast
+does not pass through what is thin.
 """
 
 from functools import cache
@@ -12,6 +13,7 @@ import warp as wp
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.candidates import candidate_functions
+from warp_artic.islands.lasting_contacts import lasting_functions
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_functions
 from warp_artic.kernels.launch import OPTIONS
 
@@ -31,6 +33,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     find_candidates, vector_of = candidates_of.find, candidates_of.vector
     is_hidden, deepest = candidates_of.is_hidden, candidates_of.deepest
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
+    closing_of, are_free, pose_ahead = predicted.closing, predicted.are_free, predicted.pose_ahead
+    lead_of_keys = lasting_functions(precision).lead
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
     @wp.func
@@ -52,6 +56,19 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         return env, i, j
 
     @wp.func
+    def key_of(colliders: Colliders, first: int, second: int):
+        """The first key of a pair."""
+        other = second % colliders.count
+        return (wp.int64(first) * wp.int64(colliders.count) + wp.int64(other)) * wp.int64(MAX_CANDIDATES)
+
+    @wp.func
+    def lead_of(colliders: Colliders, bodies: Bodies, i: int, j: int, old: Points, key: wp.int64, ahead: T):
+        lead = T(0.0)
+        if are_free(bodies, colliders, i, j):
+            lead = lead_of_keys(old, key, MAX_CANDIDATES, ahead)
+        return lead
+
+    @wp.func
     def deepest_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):
         """The point of one of two colliders that is deepest behind the other, a patch, from the origin of the first."""
         if colliders.is_patch[i] == 1:
@@ -69,6 +86,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         seconds: wp.array(dtype=int),
         points_of_kinds: wp.array2d(dtype=int),
         h: T,
+        ahead: T,
+        old: Points,
         candidates: wp.array2d(dtype=T),
         counts: wp.array(dtype=int),
     ):
@@ -77,6 +96,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         env, i, j = members(colliders, firsts[pair], seconds[pair])
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         used = int(0)
+        lead = lead_of(colliders, bodies, i, j, old, key_of(colliders, firsts[pair], seconds[pair]), ahead)
         for pose in range(1, 1 + MAX_PREDICTIONS):
             for candidate in range(count):
                 candidates[PLACE_ROWS * (CANDIDATES * pose + candidate) + 6, pair] = T(UNUSED)
@@ -84,7 +104,10 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             x_0, R_0 = pose_of(colliders, solids, env, i)
             x_1, R_1 = pose_of(colliders, solids, env, j)
             origin = x_0
-            if pose > 0:
+            if pose == 0:
+                x_0, R_0 = pose_ahead(bodies, colliders, env, i, x_0, R_0, lead)
+                x_1, R_1 = pose_ahead(bodies, colliders, env, j, x_1, R_1, lead)
+            else:
                 x_0, R_0 = predicted_pose(bodies, colliders, env, i, x_0, R_0, h, pose - 1)
                 x_1, R_1 = predicted_pose(bodies, colliders, env, j, x_1, R_1, h, pose - 1)
             find_candidates(colliders, candidates, CANDIDATES * pose, pair, i, j, x_1 - x_0, R_0, R_1)
@@ -98,24 +121,31 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     if pose > 0:
                         found = at_start(colliders, bodies, env, i, j, found, h, pose - 1)
                         takes_part = found.gap < T(0.5) * T(UNUSED)
-                        from_first = found.x - origin
-                        for axis in range(3):
-                            candidates[row + axis, pair] = T(from_first[axis])
-                        candidates[row + 6, pair] = found.gap
                     else:
-                        takes_part = may_close(colliders, bodies, env, i, j, found, h)
+                        closing = closing_of(colliders, bodies, env, i, j, found, h, lead)
+                        found.gap += lead * closing
+                        takes_part = may_close(colliders, bodies, env, i, j, found, closing, h)
+                    from_first = found.x - origin
+                    for axis in range(3):
+                        candidates[row + axis, pair] = T(from_first[axis])
+                    candidates[row + 6, pair] = found.gap
                     takes_part = takes_part and not is_hidden(colliders, i, j, R_0, R_1, n)
                 if takes_part:
                     used += 1
                 else:
                     candidates[row + 6, pair] = T(UNUSED)
         if used == 0 and colliders.is_patch[i] + colliders.is_patch[j] == 1:
-            x_0, R_0 = pose_of(colliders, solids, env, i)
+            start, R_0 = pose_of(colliders, solids, env, i)
             x_1, R_1 = pose_of(colliders, solids, env, j)
+            x_0, R_0 = pose_ahead(bodies, colliders, env, i, start, R_0, lead)
+            x_1, R_1 = pose_ahead(bodies, colliders, env, j, x_1, R_1, lead)
             point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, R_0, R_1)
             if gap < T(0.5) * T(UNUSED):
+                found = Contact(x_0 + wp.vec3d(point), n, gap)
+                gap += lead * closing_of(colliders, bodies, env, i, j, found, h, lead)
+                from_first = found.x - start
                 for axis in range(3):
-                    candidates[axis, pair] = point[axis]
+                    candidates[axis, pair] = T(from_first[axis])
                     candidates[3 + axis, pair] = n[axis]
                 candidates[6, pair] = gap
                 used = 1
@@ -125,9 +155,12 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     def list_points(
         colliders: Colliders,
         solids: Solids,
+        bodies: Bodies,
         firsts: wp.array(dtype=int),
         seconds: wp.array(dtype=int),
         points_of_kinds: wp.array2d(dtype=int),
+        ahead: T,
+        old: Points,
         candidates: wp.array2d(dtype=T),
         starts: wp.array(dtype=int),
         points: Points,
@@ -135,8 +168,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         """Write those that take part, from `starts` on."""
         pair = wp.tid()
         env, i, j = members(colliders, firsts[pair], seconds[pair])
-        other = seconds[pair] - env * colliders.count
-        pair_key = wp.int64(firsts[pair]) * wp.int64(colliders.count) + wp.int64(other)
+        first_key = key_of(colliders, firsts[pair], seconds[pair])
+        lead = lead_of(colliders, bodies, i, j, old, first_key, ahead)
         point = starts[pair]
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         for number in range((1 + MAX_PREDICTIONS) * count):
@@ -144,7 +177,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             row = PLACE_ROWS * candidate
             gap = candidates[row + 6, pair]
             if gap < T(0.5) * T(UNUSED):
-                points.key[point] = pair_key * wp.int64(MAX_CANDIDATES) + wp.int64(candidate)
+                points.key[point] = first_key + wp.int64(candidate)
+                points.lead[point] = wp.where(candidate < CANDIDATES, lead, T(0.0))
                 points.environment[point] = env
                 points.first[point] = i
                 points.second[point] = j

@@ -31,6 +31,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_lever import lever_share
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.joint_rows import IMPACT_GROWTH
 from warp_artic.islands.overlaps import overlap_functions
 from warp_artic.islands.responses import point_functions
 
@@ -114,20 +115,7 @@ def impact_functions(precision: str) -> SimpleNamespace:
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions = point_functions(precision)
     point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
-
-    @wp.func
-    def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
-        """Normal acceleration in a step h without contacts."""
-        a = T(0.0)
-        term = points.term[point]
-        other = term + points.first_dofs[point]
-        dof_a = points.first_dof[point]
-        dof_b = points.second_dof[point]
-        for d in range(points.first_dofs[point]):
-            a += points.J[term + d][0] * (mechanisms.free[dof_a + d] - mechanisms.start[dof_a + d])
-        for d in range(points.second_dofs[point]):
-            a += points.J[other + d][0] * (mechanisms.free[dof_b + d] - mechanisms.start[dof_b + d])
-        return a / h
+    acceleration_along = functions.acceleration_along
 
     @wp.func
     def find_impact(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, elapsed: T, h: T):
@@ -169,23 +157,38 @@ def impact_functions(precision: str) -> SimpleNamespace:
         return wp.abs(change)
 
     @wp.func
-    def discard_impact(mechanisms: Mechanisms, points: Points, point: int, first: int, second: int, k: T):
-        """Drop the impact of a point whose z_n grows from the next warm start; mark its mechanisms, -1 for none."""
+    def is_impact(mechanisms: Mechanisms, points: Points, point: int, k: T):
+        """Whether z_n of a point grows, and changes velocities by more than weights do."""
+        if points.z[point][0] <= T(IMPACT_GROWTH) * points.initial[point]:
+            return False
         dofs = points.first_dofs[point]
         term = points.term[point]
         change = change_at(mechanisms, points, term, points.first_dof[point], dofs)
         other = change_at(mechanisms, points, term + dofs, points.second_dof[point], points.second_dofs[point])
-        if wp.max(change, other) > T(IMPACT_ACCELERATION) * k:
-            share = points.initial[point] / points.z[point][0]
-            points.z[point] = points.z[point] * share
-            points.turn[point] = points.turn[point] * share
-            own = points.environment[point] * mechanisms.count
-            if first >= 0:
-                mechanisms.is_hit[own + first] = 1
-            if second >= 0:
-                mechanisms.is_hit[own + second] = 1
+        return wp.max(change, other) > T(IMPACT_ACCELERATION) * k
 
-    return SimpleNamespace(find_impact=find_impact, warm_start=warm_start, discard_impact=discard_impact)
+    @wp.func
+    def discard_impact(points: Points, point: int):
+        """Drop the impact of a point from the next warm start."""
+        share = points.initial[point] / points.z[point][0]
+        points.z[point] = points.z[point] * share
+        points.turn[point] = points.turn[point] * share
+
+    @wp.func
+    def mark_hit(mechanisms: Mechanisms, env: int, mechanism: int, mark: int):
+        """Mark a mechanism, -1 for none, as hit, 1, or as touching jointed bodies or springs, 2."""
+        if mechanism >= 0:
+            m = env * mechanisms.count + mechanism
+            if mark == 1 or mechanisms.is_hit[m] == 0:
+                mechanisms.is_hit[m] = mark
+
+    return SimpleNamespace(
+        find_impact=find_impact,
+        warm_start=warm_start,
+        is_impact=is_impact,
+        discard_impact=discard_impact,
+        mark_hit=mark_hit,
+    )
 
 
 @cache
@@ -274,7 +277,7 @@ def point_law(precision: str) -> SimpleNamespace:
         """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
         y, gap = point_motion(points, mechanisms, point, elapsed)
         # Velocities are those of the middle of a substep, and at last, relaxed, those of its end.
-        y += points.carried_rate[point] * (elapsed + T(0.5) * k * T(1 - is_relaxed))
+        y += points.carried_rate[point] * (elapsed + T(0.5) * k * T(1 - is_relaxed) - points.lead[point])
         response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)
