@@ -158,7 +158,7 @@ def island_types(precision: str) -> SimpleNamespace:
         supporting_count: wp.array(dtype=int)
         is_hit: wp.array(
             dtype=int
-        )  # of a mechanism: 1 in a substep with an impact on it, 2 where it touches jointed bodies or springs
+        )  # of a mechanism: 1 in a substep with an impact on it, 2 where it touches jointed bodies
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
         steps_at_rest: wp.array(dtype=T)
         failed: wp.array(dtype=T)  # 1 where it has stopped

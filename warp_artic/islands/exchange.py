@@ -21,8 +21,9 @@ import warp as wp
 
 from warp_artic.constraints.contact_detection import UNRESOLVED_SPIN
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.predicted_motion import prediction_functions
 
-VIOLENT = wp.constant(0.1)
+VIOLENT = wp.constant(0.2)
 """Turn in a step from which bodies may not gain energy by it [rad]."""
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -164,12 +165,12 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
 
 @cache
 def single_body_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `take_bodies`, before a step, and `keep_spins`, after it."""
+    """The kernels `take_bodies` and `give_expectations`, before a step, and `keep_spins`, after it."""
     types = island_types(precision)
     T, V, M, Bodies, Mechanisms = types.T, types.V, types.M, types.Bodies, types.Mechanisms
     Quat = wp.types.quaternion(dtype=T)
     Rows = wp.array2d(dtype=T)
-    functions = exchange_functions(precision)
+    functions, rotated = exchange_functions(precision), prediction_functions(precision).rotated
     Masses, vector_at = functions.Masses, functions.vector_at
     is_moving, take_rest = functions.is_moving, functions.take_rest
 
@@ -219,21 +220,29 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         column = columns[k] + env
         mechanism = env * mechanisms.count + numbers[k]
         take_rest(failure, steps_at_rest, column, mechanisms, mechanism)
+        mechanisms.is_pushed[mechanism] = 0
         b = env * bodies.count + own_bodies[k]
         first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
         row = env * mechanisms.inverse_count + mechanisms.inverse_first[numbers[k]]
         mass = masses.link_mass[0, column]
-        I = inertia_of(masses, bodies.axes[b], column)
-        I_inverse = wp.inverse(I)
         w = bodies.angular[b]
+        R = bodies.axes[b]
+        is_resolved = wp.length(w) * h <= T(VIOLENT)
+        if is_resolved and end_weight < T(1.0):
+            R = rotated(w * (T(0.5) * h)) * R
+        I = inertia_of(masses, R, column)
+        K = wp.skew(w) * I - wp.skew(I * w)
+        I_inverse = wp.inverse(I)
+        if is_resolved and end_weight < T(1.0):
+            I_inverse = wp.inverse(I + K * (T(0.5) * h))
         v = bodies.linear[b]
         F = vector_at(given, 0, column)
         N = vector_at(given, 3, column)
         turns = wp.cross(w, I * w)
-        if wp.length(w) * h <= T(VIOLENT):
+        if is_resolved:
             N -= turns  # beyond it would feed itself
         elif wp.length_sq(w) * h * h * uneven_inertia(I) > T(UNRESOLVED_SPIN):
-            N -= I * wp.inverse(I + h * (wp.skew(w) * I - wp.skew(I * w))) * turns
+            N -= I * wp.inverse(I + h * K) * turns
         g = vector_at(masses.gravity, 0, column) * masses.gravity_scale[0, column]
         v = v + (g + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
@@ -248,6 +257,32 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
             mechanisms.free[first + axis] = v[axis] * moves
             mechanisms.free[first + 3 + axis] = w[axis] * moves
         write_inverse(mechanisms, row, I_inverse * moves, moves / mass)
+
+    @wp.kernel(**OPTIONS)
+    def give_expectations(
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        h: T,
+        mechanisms: Mechanisms,
+        acceleration: Rows,
+        change: Rows,
+        smoothness: Rows,
+    ):
+        """Have the step of what contacts push find velocity forces at the velocities that they lead to."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+        turn = T(0.0)
+        for dof in range(first + 3, first + 6):
+            w = wp.max(wp.abs(mechanisms.start[dof]), wp.abs(mechanisms.v[dof])) * h
+            turn += w * w
+        if mechanisms.is_pushed[env * mechanisms.count + numbers[k]] == 1 and turn <= T(VIOLENT) * T(VIOLENT):
+            for dof in range(6):
+                acceleration[dof, column] = (mechanisms.v[first + dof] - mechanisms.start[first + dof]) / h
+            for row in range(change.shape[0]):
+                change[row, column] = T(0.0)
+            for row in range(smoothness.shape[0]):
+                smoothness[row, column] = T(0.0)
 
     @wp.kernel(**OPTIONS)
     def keep_spins(
@@ -278,7 +313,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
                 for axis in range(3):
                     root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
 
-    return SimpleNamespace(take_bodies=take_bodies, keep_spins=keep_spins)
+    return SimpleNamespace(take_bodies=take_bodies, give_expectations=give_expectations, keep_spins=keep_spins)
 
 
 @cache

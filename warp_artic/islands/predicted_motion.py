@@ -255,6 +255,7 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         may_close=may_close,
         are_free=are_free,
         pose_ahead=pose_ahead,
+        rotated=rotated,
         pose=predicted_pose,
         at_start=at_start,
         count=prediction_count,

@@ -6,7 +6,7 @@ the first ones from those of the step before, but for impacts (`point_law`):
     impacts     of points that bounce, round by round, at their times within the substep (`impacts`)
     v += k a + Y z,   a the acceleration of the step without contacts
     sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
-    dx += k (v_before + v) / 2,  k v of what is hit, or touches jointed bodies or springs
+    dx += k (v_before + v) / 2,  k v of what is hit or touches jointed bodies
     sweep       relaxed: without the velocities that take overlaps back
 Small steps are worth more than sweeps: the error left by a substep is smaller by n^2. But with one sweep in each, and
 the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction it comes
@@ -83,7 +83,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
 
     @wp.func
     def move(mechanisms: Mechanisms, islands: Islands, island: Island, k: T):
-        """Move on by mean velocities times k, and by those of the end where something hits, joints or springs push."""
+        """Move on by mean velocities times k, and by those of the end where something hits or joints push."""
         for index in range(island.first_mechanism, island.end_mechanism):
             m = islands.mechanisms[index]
             first = first_dof(mechanisms, island.env, m)
@@ -113,7 +113,8 @@ def substep_functions(precision: str) -> SimpleNamespace:
         if second != first:
             supported += supported_response(mechanisms, points, point, second, other)
         before = points.z[point]
-        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported)
+        free = int(are_free(bodies, colliders, points.first[point], points.second[point]))
+        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported, free)
         change = points.z[point] - before
         if wp.length_sq(change) > T(0.0):
             solve_supporting(mechanisms, points, point, first, term, substep.part)
@@ -208,14 +209,14 @@ def substep_functions(precision: str) -> SimpleNamespace:
         island: Island,
         k: T,
     ):
-        """Mark what is hit in a substep, and what touches jointed bodies or springs."""
+        """Mark what is hit in a substep, and what touches jointed bodies."""
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
-            if is_impact(mechanisms, points, point, k):
+            is_soft = wp.isfinite(colliders.stiffness[surfaces_of(colliders, points, point)])
+            if not is_soft and is_impact(mechanisms, points, point, k):
                 mark_sides(colliders, bodies, mechanisms, points, point, 1)
             elif points.z[point][0] > T(0.0):
-                is_soft = wp.isfinite(colliders.stiffness[surfaces_of(colliders, points, point)])
-                if is_soft or not are_free(bodies, colliders, points.first[point], points.second[point]):
+                if not are_free(bodies, colliders, points.first[point], points.second[point]):
                     mark_sides(colliders, bodies, mechanisms, points, point, 2)
 
     @wp.func

@@ -131,6 +131,11 @@ class Exchange:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.mechanisms, *outputs]
             self._launch(self._kernels.give_forces, part.links, inputs)
+            if part.is_body and self._has_middle:
+                names = "smooth_acceleration", "acceleration_change", "smoothness"
+                inputs = [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
+                inputs += [part.group.field(name).scalars for name in names]
+                self._launch(self._of_bodies.give_expectations, part.mechanism_columns, inputs)
 
     def add_contact_work(self, launches: Launches) -> None:
         """Add the work of contacts to the energies that mechanisms with joints would have without them."""
