@@ -111,6 +111,22 @@ def test_stops_in_a_loop_at_large_steps(hertz, stopped, restitution, solver):
         assert energy.min() > start - (1e-4 if solver == "direct" else 0.1)
 
 
+@pytest.mark.parametrize("restitution", [1.0, 0.0])
+@pytest.mark.parametrize("variant", ["scalar", "lanes"])
+def test_a_stop_with_one_end_in_a_loop(variant, restitution):
+    """A crank without a lower limit: nothing but the upper one holds it."""
+    tree = four_bar()
+    q = tree.dofs[0].position
+    stops = [Limit(lower=-np.inf, upper=q + 0.25, restitution=restitution), None, None]
+    simulation = simulate(trees.with_dofs(tree, limit=stops), variant=variant)
+    start = simulation.state.energy.numpy().sum()
+    recording = simulation.record(480)
+    assert not simulation.failures()
+    assert np.abs(recording.loop_error).max() < 2e-5
+    assert recording.energy[:, 0].sum(axis=1).max() < start + 1e-9
+    assert recording.joint_position[:, 0, 0].max() < q + 0.25 + 1e-9
+
+
 def test_drag_that_is_next_to_nothing_changes_nothing():
     """Drives and viscous friction are no reason to expect other velocities of a closed loop than efforts are."""
     pushed, dragged = simulate(four_bar()), simulate(trees.with_dofs(four_bar(), friction=Friction(viscous=1e-12)))

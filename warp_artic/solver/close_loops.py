@@ -183,20 +183,21 @@ def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: i
 
     After the first way stops that it has passed hold, too: returns one where there are any.
     """
-    found = known - known
+    zero = known - known
+    one = real(1.0, zero)
+    found = zero
     for row in range(model.stop_row, model.row_count):
         island = model.row_island[row]
         if model.island_is_looped[island] == 1 and not has_trait(model, row, IS_CONTACT):
             least, most = limit_range(model, work, row, block, worker)
-            zero = least - least
-            one = real(1.0, zero)
             if way == WAYS:
                 bounces = zero
                 if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-                    bounces = work.bounced[row, worker] / zero
+                    bounces = work.bounced[row, worker]
                 at_lower = least + most
-                least = where_positive(bounces, where_positive(at_lower, zero, neg(bounces)), zero)
-                most = where_positive(bounces, where_positive(at_lower, bounces, zero), zero)
+                unbounded = one / zero
+                least = where_positive(bounces, where_positive(at_lower, zero, neg(unbounded)), zero)
+                most = where_positive(bounces, where_positive(at_lower, unbounded, zero), zero)
             elif way > 0 and row < model.row_count - model.rotation_rows:
                 q, lower, upper = stop_value(model, work, row, block, worker)
                 passed = maximum(lower - q, q - upper) - work.tolerance[row, worker] - known
