@@ -4,9 +4,11 @@ All arrays of a group have a row for each number and a column for each environme
 
 A body without joints, of mass m and inertia I about its centre of mass, moves in a step h without contacts by
     v_free = v + h (g + F / m - linear damping v)
-    w_free = w + h (I^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, I^-1)
-with the force F and the moment N that are given. Where it turns by more than VIOLENT in the step, w x I w is left out:
-it would feed itself; where it turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
+    w_free = w + h (K^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, K^-1),   K = I + h / 2 (w x I - (I w) x)
+with the force F and the moment N that are given, and I after half of the step: w x I w is that at the mean of w and w+,
+whatever contacts do. What they push is told to expect it (`give_expectations`). Without a middle K = I, where it is.
+Where the body turns by more than VIOLENT in the step, K = I and w x I w is left out: it would feed itself; where it
+turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
 After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts have left it and I_0
 before the step: a step turns the moments of contacts and the inertia against each other, but contacts take energy and
 never give any.

@@ -283,8 +283,14 @@ def point_law(precision: str) -> SimpleNamespace:
         Springs between bodies without joints, `are_free`, act by their gap in the middle of the substep.
         """
         y, gap = point_motion(points, mechanisms, point, elapsed)
-        # Velocities are those of the middle of a substep, and at last, relaxed, those of its end.
-        y += points.carried_rate[point] * (elapsed + T(0.5) * k * T(1 - is_relaxed) - points.lead[point])
+        # What moves by (1 - w) k v_before + w k v has v at k / (2 w) of a substep, and at last, relaxed, at its end.
+        later = T(0.5) * k
+        if are_free == 1:
+            dof = points.first_dof[point]
+            if points.second_dofs[point] > 0:
+                dof = points.second_dof[point]
+            later = later / mechanisms.end_weight[dof]
+        y += points.carried_rate[point] * (elapsed + later * T(1 - is_relaxed) - points.lead[point])
         response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)

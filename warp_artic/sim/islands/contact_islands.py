@@ -317,22 +317,10 @@ class ContactIslands:
         points.key, points.position = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
         for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
             setattr(points, name, layout.zeros(room, int))
-        turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
-        for name in (
-            "n",
-            "z",
-            "warm",
-            "world",
-            "carried",
-            "carried_rate",
-            "rate",
-            "bias",
-            "normal",
-            "across",
-            *turning,
-        ):
+        lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
+        for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
-        for name in (
+        reals = (
             "gap",
             "lead",
             "friction",
@@ -343,7 +331,8 @@ class ContactIslands:
             "gap_change",
             "projection",
             "initial",
-        ):
+        )
+        for name in reals:
             setattr(points, name, layout.zeros(room, types.T))
         points.term = layout.zeros(room + 1, int)
         points.J = layout.zeros(2 * layout.most_dofs * room, types.V)
