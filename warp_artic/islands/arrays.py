@@ -172,6 +172,7 @@ def island_types(precision: str) -> SimpleNamespace:
         environment: wp.array(dtype=int)
         first: wp.array(dtype=int)  # collider
         second: wp.array(dtype=int)
+        is_free: wp.array(dtype=int)  # 1 where neither side has joints
         position: wp.array(dtype=wp.vec3d)  # midway between both [m]
         n: wp.array(dtype=V)  # toward the second one
         gap: wp.array(dtype=T)  # [m]

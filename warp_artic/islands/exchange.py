@@ -4,7 +4,8 @@ All arrays of a group have a row for each number and a column for each environme
 
 A body without joints, of mass m and inertia I about its centre of mass, moves in a step h without contacts by
     v_free = v + h (g + F / m - linear damping v)
-    w_free = w + h (K^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, K^-1),   K = I + h / 2 (w x I - (I w) x)
+    w_free = w + h (K^-1 (N - w x I w) - angular damping w)
+    M^-1 = diag(1 / m, K^-1),   K = I + h / 2 ([w] I - [I w])
 with the force F and the moment N that are given, and I after half of the step: w x I w is that at the mean of w and w+,
 whatever contacts do. What they push is told to expect it (`give_expectations`). Without a middle K = I, where it is.
 Where the body turns by more than VIOLENT in the step, K = I and w x I w is left out: it would feed itself; where it

@@ -276,16 +276,15 @@ def point_law(precision: str) -> SimpleNamespace:
         soft: Softness,
         is_relaxed: int,
         supported: V,
-        are_free: int,
     ):
         """Solve a point some time after the start of the step; joint limits take `supported` off its response.
 
-        Springs between bodies without joints, `are_free`, act by their gap in the middle of the substep.
+        Springs between bodies without joints act by their gap in the middle of the substep.
         """
         y, gap = point_motion(points, mechanisms, point, elapsed)
         # What moves by (1 - w) k v_before + w k v has v at k / (2 w) of a substep, and at last, relaxed, at its end.
         later = T(0.5) * k
-        if are_free == 1:
+        if points.is_free[point] == 1:
             dof = points.first_dof[point]
             if points.second_dofs[point] > 0:
                 dof = points.second_dof[point]
@@ -295,7 +294,7 @@ def point_law(precision: str) -> SimpleNamespace:
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)
         ahead = T(0.0)
-        if are_free == 1:
+        if points.is_free[point] == 1 and wp.isfinite(colliders.stiffness[surfaces]):
             before = point_rate(points, points.J, point, mechanisms.before, points.carried[point])
             ahead = T(0.5) * k * before[0]
         law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed, ahead)

@@ -356,6 +356,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
     )
     tangents_of, mechanism_of, surfaces_of = of_points.tangents_of, of_points.mechanism_of, of_points.surfaces_of
     point_rate, bias_of, arm_at = of_points.rate, lasting_functions(precision).bias, predicted.arm_at
+    are_free = predicted.are_free
     acceleration_along = of_points.acceleration_along
     clear, add_gradient = of_J.clear, of_J.add
     write_responses, recall, along_axes = of_responses.write, of_responses.recall, of_responses.along_axes
@@ -432,6 +433,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.second_dofs[point] = mechanisms.dofs[second]
                 other += points.first_dofs[point]
             add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
+        points.is_free[point] = int(are_free(bodies, colliders, i, j))
         write_responses(colliders, bodies, mechanisms, points, point, first, second)
         recall(points, point, old)
         x = points.position[point]

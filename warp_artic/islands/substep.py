@@ -25,7 +25,6 @@ from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.impacts import impact_rounds
 from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.point_law import IMPACT_ACCELERATION, NO_BOUNCE, impact_functions, point_law
-from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.islands.responses import point_functions
 from warp_artic.islands.supporting_rows import supporting_rows
 
@@ -57,7 +56,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
     Softness, solve_point = law.Softness, law.solve
     warm_start, is_impact = impacts.warm_start, impacts.is_impact
     discard_impact, mark_hit = impacts.discard_impact, impacts.mark_hit
-    rounds, are_free = impact_rounds(precision), prediction_functions(precision).are_free
+    rounds = impact_rounds(precision)
     begin_round, move_back, end_round = rounds.begin_round, rounds.move_back, rounds.end_round
 
     @wp.struct
@@ -113,8 +112,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
         if second != first:
             supported += supported_response(mechanisms, points, point, second, other)
         before = points.z[point]
-        free = int(are_free(bodies, colliders, points.first[point], points.second[point]))
-        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported, free)
+        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported)
         change = points.z[point] - before
         if wp.length_sq(change) > T(0.0):
             solve_supporting(mechanisms, points, point, first, term, substep.part)
@@ -216,7 +214,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
             if not is_soft and is_impact(mechanisms, points, point, k):
                 mark_sides(colliders, bodies, mechanisms, points, point, 1)
             elif points.z[point][0] > T(0.0):
-                if not are_free(bodies, colliders, points.first[point], points.second[point]):
+                if points.is_free[point] == 0:
                     mark_sides(colliders, bodies, mechanisms, points, point, 2)
 
     @wp.func

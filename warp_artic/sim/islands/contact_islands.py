@@ -315,7 +315,16 @@ class ContactIslands:
         layout, types = self.layout, self.layout.types
         points = types.Points()
         points.key, points.position = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
-        for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
+        for name in (
+            "environment",
+            "first",
+            "second",
+            "is_free",
+            "first_dof",
+            "first_dofs",
+            "second_dof",
+            "second_dofs",
+        ):
             setattr(points, name, layout.zeros(room, int))
         lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
         for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
