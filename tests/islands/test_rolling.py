@@ -30,7 +30,7 @@ def angle(motion: Motion, name: str) -> float:
 @pytest.mark.parametrize("rate, lost", [(60, 2e-2), (240, 4e-3)])
 @pytest.mark.parametrize("radius, height, speed", [(0.1, 0.2, 3.0), (0.2, 0.4, 3.0), (0.3, 0.3, 2.0)])
 def test_a_cone_goes_round_its_apex(radius, height, speed, rate, lost):
-    """Without slipping, at a steady rate; at 60 Hz it lost up to 16 % of its kinetic energy in 3 s."""
+    """Without slipping, at a steady rate; at 60 Hz it lost 7 % of its energy in 3 s."""
     half = np.arctan2(radius, height)
     solid = cone(
         "cone",
