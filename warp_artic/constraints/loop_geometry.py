@@ -39,7 +39,7 @@ from warp_artic.model.dofs import DofLayout
 from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST
 from warp_artic.phases.point_motion import point_velocity
 
-LOOP_JOINT_ORDER = wp.constant(875)
+LOOP_JOINT_ORDER = wp.constant(795)
 """Of the family of held axes, `loop_joint`."""
 
 
