@@ -52,7 +52,7 @@ from warp_artic.solver.unresolved_motion import find_inputs
 
 # Rows of `work.closed_energy` of an island.
 START = wp.constant(0)
-"""V at the start of the step [J]: what V changes by is known better than T + V."""
+"""T + V at the start of the step [J]."""
 KINETIC = wp.constant(1)
 """T of the state that was added up last [J]."""
 POTENTIAL = wp.constant(2)
@@ -82,7 +82,8 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
             work.closed_energy[own + BEFORE, worker] = work.closed_energy[own + KINETIC, worker]
-            work.closed_energy[own + START, worker] = work.closed_energy[own + POTENTIAL, worker]
+            energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
+            work.closed_energy[own + START, worker] = energy
             work.closed_energy[own + ACTED, worker] = moving + find_inputs(model, control, island, block, zero)
             work.closed_energy[own + STOPPED, worker] = zero
             work.closed_energy[own + LOST, worker] = zero
@@ -141,10 +142,8 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
             kinetic = work.closed_energy[own + KINETIC, worker]
-            before = work.closed_energy[own + BEFORE, worker]
-            fallen = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
-            wanted = before + fallen
-            s = energy_scale(kinetic, wanted, before)
+            wanted = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
+            s = energy_scale(kinetic, wanted, work.closed_energy[own + BEFORE, worker])
             stopped = work.closed_energy[own + STOPPED, worker]
             s = where_positive(stopped, stopped_scale(kinetic, wanted, work.closed_energy[own + LOST, worker]), s)
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
