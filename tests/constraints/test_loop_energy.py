@@ -128,6 +128,8 @@ def test_a_stop_with_one_end_in_a_loop(variant, restitution):
     assert np.abs(recording.loop_error).max() < 2e-5
     assert recording.energy[:, 0].sum(axis=1).max() < start + 1e-9
     assert recording.joint_position[:, 0, 0].max() < q + 0.25 + 1e-9
+
+
 @pytest.mark.parametrize("solver", ["direct", "tgs"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("stop", [None, Limit(lower=-0.5, upper=1.2, restitution=1.0)])

@@ -6,7 +6,7 @@ The second time is only for islands, each by itself, that the first one leaves o
 in double precision nearly all, in single precision those that move violently. Further ones are for those that are still
 WIDE open, as after steps in which joints turn by a third of a radian and bounce, as long as each of them closes most.
 That is the shortest way in terms of M, with the armatures of loop joints. What else is held stays: stops that the step
-has used, from whose ends positions may move away, and hard mimic joints.
+has used, and hard mimic joints; after two times stops hold on their own side only.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
 Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
@@ -164,7 +164,7 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
             island = model.row_island[row]
             work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], opens)
             is_any = bool(True)
-    if is_some and way > 1 and is_any:
+    if is_some and way > 2 and is_any:
         is_any = bool(False)
         for island in range(model.island_count):
             left = work.loop_gap_before[island, worker] - work.loop_gap_largest[island, worker]
@@ -179,9 +179,9 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
 
 @wp.func
 def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, way: int, known: Real):
-    """Write what stops allow to change: positions up to their ends, and velocities of what bounces away.
+    """Write what stops allow to change: nothing, then positions up to their ends, and velocities of what bounces away.
 
-    After the first way stops that it has passed hold, too: returns one where there are any.
+    After the first way stops that it has passed hold, too: returns one where it has just passed any.
     """
     zero = known - known
     one = real(1.0, zero)
@@ -198,7 +198,10 @@ def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: i
                 unbounded = one / zero
                 least = where_positive(bounces, where_positive(at_lower, zero, neg(unbounded)), zero)
                 most = where_positive(bounces, where_positive(at_lower, unbounded, zero), zero)
-            elif way > 0 and row < model.row_count - model.rotation_rows:
+            elif way < 2:
+                least = zero
+                most = zero
+            if way > 0 and way < WAYS and row < model.row_count - model.rotation_rows:
                 q, lower, upper = stop_value(model, work, row, block, worker)
                 passed = maximum(lower - q, q - upper) - work.tolerance[row, worker] - known
                 passed = where_positive(passed, one, zero)
@@ -207,8 +210,9 @@ def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: i
                     least = where_positive(passed, lower - work.tolerance[row, worker] - q, least)
                     most = where_positive(passed, upper + work.tolerance[row, worker] - q, most)
                     work.active[row, worker] = maximum(work.active[row, worker], passed)
-                    work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], passed)
-                    found = maximum(found, passed)
+                    if way == 1:
+                        work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], passed)
+                        found = maximum(found, passed)
             set_velocity_bounds(work, row, worker, least, most)
     return found
 
