@@ -156,9 +156,7 @@ def island_types(precision: str) -> SimpleNamespace:
         yielding: wp.array(dtype=T)  # M^-1 without these drives
         supporting: wp.array(dtype=int)  # of a mechanism: rows with an impulse after the last sweep
         supporting_count: wp.array(dtype=int)
-        is_hit: wp.array(
-            dtype=int
-        )  # of a mechanism: 1 in a substep with an impact on it, 2 where it touches jointed bodies
+        is_hit: wp.array(dtype=int)  # of a mechanism: 1 in a substep with an impact, 2 where it touches jointed bodies
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
         steps_at_rest: wp.array(dtype=T)
         failed: wp.array(dtype=T)  # 1 where it has stopped
