@@ -1,12 +1,13 @@
 """Contacts that last from step to step are found in the middle of a step, as those of one mechanism alone are.
 
-Points of two colliders that pressed each other in the step before, on bodies without joints, are found in the middle of
-the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
+Points that pressed in the step before, of a round body without joints on what nothing pushes, are found in the middle
+of the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
 impulses neither slow down what rolls nor drive it. With the velocity-product acceleration c of a point
 (`constraints.contact_bias`), measured as  h c = J v - J_before v,  a time s after the start of the step
     y = J v + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
 c is limited to twice its value of the step before, and zero where the sign has changed, where it is more than forces
-and impulses can give, and along tangents where friction slid.
+and impulses can give, and along tangents where friction slid. The point at which a round body rolls goes round it; that
+of others stays on the body, and in piles of boxes such points never came to rest.
 """
 
 from functools import cache

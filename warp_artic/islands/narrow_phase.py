@@ -10,12 +10,13 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.collision.kinds import PLANE
+from warp_artic.collision.kinds import BOX, CONVEX, PLANE
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.candidates import candidate_functions
 from warp_artic.islands.lasting_contacts import lasting_functions
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_functions
+from warp_artic.islands.responses import point_functions
 from warp_artic.kernels.launch import OPTIONS
 
 CANDIDATES = 8
@@ -40,7 +41,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     is_hidden, deepest, side_of_patch = candidates_of.is_hidden, candidates_of.deepest, candidates_of.side
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
     closing_of, are_free, pose_ahead = predicted.closing, predicted.are_free, predicted.pose_ahead
-    lead_of_keys = lasting_functions(precision).lead
+    lead_of_keys, mechanism_of = lasting_functions(precision).lead, point_functions(precision).mechanism_of
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
     @wp.func
@@ -68,9 +69,17 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         return (wp.int64(first) * wp.int64(colliders.count) + wp.int64(other)) * wp.int64(MAX_CANDIDATES)
 
     @wp.func
+    def rolls_on(colliders: Colliders, bodies: Bodies, i: int, j: int):
+        """Whether a round collider may roll on another one, which nothing pushes."""
+        kind = colliders.kind[i]
+        is_round = kind != PLANE and kind != BOX and kind != CONVEX
+        return is_round and mechanism_of(colliders, bodies, j) < 0
+
+    @wp.func
     def lead_of(colliders: Colliders, bodies: Bodies, i: int, j: int, old: Points, key: wp.int64, ahead: T):
         lead = T(0.0)
-        if are_free(bodies, colliders, i, j):
+        rolls = rolls_on(colliders, bodies, i, j) or rolls_on(colliders, bodies, j, i)
+        if rolls and are_free(bodies, colliders, i, j):
             lead = lead_of_keys(old, key, MAX_CANDIDATES, ahead)
         return lead
 
