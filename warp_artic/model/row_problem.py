@@ -21,7 +21,7 @@ PROBLEM = {
     "environment_mask": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are to be solved"),
     "begins": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are set again", True),
     "impulse": WorkArray("row", 1, "z", "solver.rows", "the solution z"),
-    "redundant_impulse": WorkArray("looped row", 1, "z", "least_norm", "what joints transmit more than these, alike"),
+    "redundant_impulse": WorkArray("looped row", 1, "z", "least_norm", "what least norm adds to those of loop joints"),
 }  # fmt: skip
 """What families give to solvers, and the solution."""
 

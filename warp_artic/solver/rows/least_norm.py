@@ -15,13 +15,10 @@ import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
-    absolute,
     add,
     any_positive,
     div,
-    maximum,
     mul,
-    neg,
     real,
     sub,
     where_positive,
