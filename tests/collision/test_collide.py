@@ -12,6 +12,7 @@ import warp as wp
 
 from tests.collision.pairs import TYPES, Pairs, Places, find_places, random_pairs
 from tests.oracles.solids import outside, separation, signed_distance
+from warp_artic.collision.boxes import TIE
 from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import Solid
 
@@ -78,16 +79,20 @@ def test_the_nearest_place(kinds, number):
     assert 0.1 < (gap > 0).mean() < 0.9
     np.testing.assert_allclose(np.linalg.norm(n, axis=-1), 1, atol=1e-6)
     along = pairs.R0[:, :, 2] if kinds[0] == Solid.PLANE else n / np.linalg.norm(n, axis=-1, keepdims=True)
+    error = abs(separation(pairs, along) - gap)
+    if boxes:
+        # Faces that are nearly parallel are as near as what they have in common, not as their corners beside it.
+        error = np.minimum(error, abs(signed_distance(pairs) - gap))
     # Corners of boxes that are nearly as far apart as edges are have normals of their own.
-    assert (abs(separation(pairs, along) - gap) / (rounding + 2e-3 * (boxes and is_rounded))).max() < 1
+    assert (error / (rounding + 2e-3 * (boxes and is_rounded))).max() < 1
     # Corners of faces may be beside solids, by CORNER_REACH of the face, and those of patches by their WIDTH.
     assert (surfaces(pairs, x, n, gap) / (rounding + 2e-4 * boxes + 0.01 * is_searched(kinds))).max() < 1
 
 
 @ALL_PAIRS
 def test_no_direction_has_solids_further_apart(kinds):
-    """The gap of the nearest place is not less than what a search of directions finds; of two solids of which one is
-    found by a search, where they are not deep in each other."""
+    """The gap of the nearest place is not less than what a search of directions finds, but for TIE of the size of
+    boxes; of two solids of which one is found by a search, where they are not deep in each other."""
     if kinds[0] == Solid.PLANE:
         return
     pairs = random_pairs(*kinds, 1000, seed=4)
@@ -96,7 +101,10 @@ def test_no_direction_has_solids_further_apart(kinds):
     if is_searched(kinds):
         assert np.quantile(missed, 0.9) < 1e-5
         missed = missed[gap > -0.1]
-    assert missed.max() < 1e-5
+    tie = 1e-5
+    if kinds == (Solid.BOX, Solid.BOX):
+        tie = float(TIE) * np.minimum(pairs.size0.sum(axis=1), pairs.size1.sum(axis=1)) + 3e-6
+    assert (missed / tie).max() < 1
 
 
 @pytest.mark.parametrize("number", ["wide32", "wide64"])

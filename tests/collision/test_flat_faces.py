@@ -47,3 +47,22 @@ def test_boxes_above_their_equals(tilt, number):
     sizes = np.full((COUNT, 3), 0.1)
     gaps = find_places(Pairs(Solid.BOX, Solid.BOX, np.zeros((COUNT, 3)), R0, sizes, x1, R1, sizes), number).gap
     assert ((np.abs(gaps - 0.0082) < 1e-5).sum(axis=0) == 4).all()
+
+
+@pytest.mark.parametrize("number", ["scalar32", "scalar64"])
+@pytest.mark.parametrize("overlap", [1e-6, 1e-4, 5e-3])
+@pytest.mark.parametrize("tilt", [1e-4, 1e-3, 1e-2])
+def test_boxes_that_are_turned_a_little_on_each_other(tilt, overlap, number):
+    """Edges that are nearly parallel have a direction that is less deep: with the one point of these a column fell."""
+    rng = np.random.default_rng(0)
+    turns = tilt * rng.normal(size=(COUNT, 3)) + np.outer(rng.uniform(-0.05, 0.05, COUNT), (0.0, 0.0, 1.0))
+    x1 = np.column_stack([rng.uniform(-0.1, 0.1, (COUNT, 2)), np.full(COUNT, 0.2 - overlap)])
+    sizes = np.full((COUNT, 3), 0.1)
+    one, other = (np.zeros((COUNT, 3)), np.tile(np.eye(3), (COUNT, 1, 1)), sizes), Rotation.from_rotvec(turns)
+    found = find_places(Pairs(Solid.BOX, Solid.BOX, *one, x1, other.as_matrix(), sizes), number)
+    for k in range(COUNT):
+        is_used = found.gap[:, k] < 0.1
+        corners = np.sort(found.x[is_used, k], axis=0)
+        assert is_used.sum() >= 4
+        spans = corners[-1, :2] - corners[0, :2]
+        np.testing.assert_allclose(spans, 0.2 - np.abs(x1[k, :2]), atol=0.02)

@@ -3,7 +3,7 @@
 import warp as wp
 
 from warp_artic.collision.box_pair import BoxPair
-from warp_artic.collision.places import set_place
+from warp_artic.collision.places import UNUSED, set_place
 from warp_artic.collision.segments import clamp_one, clamp_to_box, over
 from warp_artic.collision.signs import absolute_vector, signed_vector
 from warp_artic.math.directions import choose, unit_or
@@ -94,6 +94,13 @@ def keep_or_set(places: Array, place: int, worker: int, used: Real, x: Vec3, n: 
 
 
 @wp.func
+def keep_or_unset(places: Array, place: int, worker: int, unused: Real):
+    """Have a place unused where a number is positive, and leave it as it is elsewhere."""
+    gap = places[7 * place + 6, worker]
+    places[7 * place + 6, worker] = where_positive(unused, real(UNUSED, gap), gap)
+
+
+@wp.func
 def set_edge_place(
     places: Array,
     place: int,
@@ -148,8 +155,11 @@ def edge_distance(
     tie: Real,
     otherwise: Real,
 ):
-    """Write the place of two edges where `by_edge` is positive, and return how far its points are apart there."""
+    """Write the place of two edges where `by_edge` is positive, and none of two faces; return how far its points are
+    apart there."""
     if any_positive(by_edge):
+        for other in range(1, 8):
+            keep_or_unset(places, place + other, worker, by_edge)
         distance = set_edge_place(places, place, worker, by_edge, boxes, n, edge_0, edge_1, tie)
         return where_positive(by_edge, distance, otherwise)
     return otherwise

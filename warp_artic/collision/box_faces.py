@@ -144,7 +144,6 @@ def set_incident_places(
     places: Array,
     first: int,
     worker: int,
-    used: Real,
     face: Face,
     f: Vec3,
     e1: Vec3,
@@ -154,7 +153,8 @@ def set_incident_places(
 
     f is its centre in the frame (u, v, n) of the reference face, e1 and e2 half its edges.
     """
-    least = real(1.0e9, used)
+    one = real(1.0, face.outward)
+    least = real(1.0e9, one)
     p = f - e1 - e2
     d = e1 + e1
     for k in range(4):
@@ -168,8 +168,8 @@ def set_incident_places(
             p = f - e1 + e2
             d = neg(e2 + e2)
         t, piece = begins(p.x, p.y, d.x, d.y, face.h_u, face.h_v)
-        is_used = where_positive(neg(piece), piece, used)
-        t = where_positive(is_used, t, used - used)
+        is_used = where_positive(neg(piece), piece, one)
+        t = where_positive(is_used, t, one - one)
         gap = p.z + d.z * t
         least = minimum(least, where_positive(is_used, gap, least))
         set_face_place(places, first + k, worker, is_used, face, p.x + d.x * t, p.y + d.y * t, gap)
@@ -181,7 +181,6 @@ def set_reference_places(
     places: Array,
     first: int,
     worker: int,
-    used: Real,
     face: Face,
     f: Vec3,
     e1: Vec3,
@@ -189,8 +188,8 @@ def set_reference_places(
 ):
     """Write the four places of the edges of the reference face, and return the least of their gaps; see
     `set_incident_places`."""
-    one = real(1.0, used)
-    least = real(1.0e9, used)
+    one = real(1.0, face.outward)
+    least = real(1.0e9, one)
     h_u = face.h_u
     h_v = face.h_v
     inverse = over(one, e1.x * e2.y - e1.y * e2.x, one - one)
@@ -221,7 +220,7 @@ def set_reference_places(
         d_alpha = (d_x * e2.y - d_y * e2.x) * inverse
         d_beta = (e1.x * d_y - e1.y * d_x) * inverse
         t, piece = begins(alpha, beta, d_alpha, d_beta, one, one)
-        is_used = where_positive(neg(piece), piece, used)
+        is_used = where_positive(neg(piece), piece, one)
         t = where_positive(is_used, t, one - one)
         gap = f.z + e1.z * (alpha + d_alpha * t) + e2.z * (beta + d_beta * t)
         least = minimum(least, where_positive(is_used, gap, least))
@@ -234,14 +233,13 @@ def set_face_places(
     places: Array,
     first: int,
     worker: int,
-    by_face: Real,
     by_1: Real,
     is_x: Real,
     is_y: Real,
     boxes: BoxPair,
     small: Real,
 ):
-    """Write the eight places, which are used where `by_face` is positive; returns the least gap, and n from box 0 to 1.
+    """Write the eight places; returns the least gap, n from box 0 to 1, and the cosine of the angle of the faces.
 
     The reference box is box 1 where `by_1` is positive, and its face is across its x axis, its y axis, or its z axis.
     """
@@ -269,7 +267,7 @@ def set_face_places(
     h_u = chosen(is_x, is_y, vec3(p.y, p.z, p.x)) + wide
     h_v = chosen(is_x, is_y, vec3(p.z, p.x, p.y)) + wide
     looks = Q * n
-    _most, is_x, is_y = best_face(absolute_vector(looks))
+    cosine, is_x, is_y = best_face(absolute_vector(looks))
     f = d - chosen_row(is_x, is_y, Q) * signed(chosen(is_x, is_y, q), chosen(is_x, is_y, looks))
     e1 = chosen_row(is_x, is_y, mat3(Q.y, Q.z, Q.x)) * chosen(is_x, is_y, vec3(q.y, q.z, q.x))
     e2 = chosen_row(is_x, is_y, mat3(Q.z, Q.x, Q.y)) * chosen(is_x, is_y, vec3(q.z, q.x, q.y))
@@ -280,6 +278,6 @@ def set_face_places(
     middle = boxes.x0 + R0 * (n * h_n + choose(by_1, c, vec3(zero, zero, zero)))
     outward = where_positive(by_1, neg(one), one)
     reference = face_of(middle, R0 * u, R0 * v, R0 * n, outward, h_u, h_v)
-    gap = set_incident_places(places, first, worker, by_face, reference, f, e1, e2)
-    gap = minimum(gap, set_reference_places(places, first, worker, by_face, reference, f, e1, e2))
-    return gap, n * outward
+    gap = set_incident_places(places, first, worker, reference, f, e1, e2)
+    gap = minimum(gap, set_reference_places(places, first, worker, reference, f, e1, e2))
+    return gap, n * outward, cosine
