@@ -36,6 +36,16 @@ def test_a_ball_bounces():
     assert height[height.argmin() :].max() == pytest.approx(fall, rel=1e-2)
 
 
+@pytest.mark.parametrize("rate, lost", [(60, 3e-3), (120, 1e-3), (240, 5e-4)])
+def test_bounces_on_a_spring_keep_their_height(rate, lost):
+    """They rose by 1.3 % each at 120 Hz and by 0.7 % at 240 Hz, as positions were ahead of velocities."""
+    ball = sphere("ball", 0.1, (0, 0, 0.3), mass=2.0)
+    motion = simulated(crowded(ContactScene(solids=[ball])), 1.5, 1 / rate, restitution=compliant(1e3, 0.0))
+    energy = 0.5 * (motion.velocity("ball") ** 2).sum(axis=1) + G * (motion.place("ball")[:, 2] - 0.1)
+    flies = motion.place("ball")[:, 2] > 0.11
+    np.testing.assert_allclose(energy[flies], 0.2 * G, rtol=lost)
+
+
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 120])
 @pytest.mark.parametrize("k", [1e4, 1e5, 3e5, 1e6, 1e7, 1e9])
 def test_a_heavy_box_on_a_light_one_comes_to_rest(k, dt):

@@ -156,7 +156,7 @@ def island_types(precision: str) -> SimpleNamespace:
         yielding: wp.array(dtype=T)  # M^-1 without these drives
         supporting: wp.array(dtype=int)  # of a mechanism: rows with an impulse after the last sweep
         supporting_count: wp.array(dtype=int)
-        is_hit: wp.array(dtype=int)  # of a mechanism: 1 in a substep with an impact on it
+        is_hit: wp.array(dtype=int)  # of a mechanism: 1 in a substep with an impact, 2 where it touches jointed bodies
         is_pushed: wp.array(dtype=int)  # 1 where a contact has done anything to it in the step
         steps_at_rest: wp.array(dtype=T)
         failed: wp.array(dtype=T)  # 1 where it has stopped
@@ -170,6 +170,7 @@ def island_types(precision: str) -> SimpleNamespace:
         environment: wp.array(dtype=int)
         first: wp.array(dtype=int)  # collider
         second: wp.array(dtype=int)
+        is_free: wp.array(dtype=int)  # 1 where neither side has joints
         position: wp.array(dtype=wp.vec3d)  # midway between both [m]
         n: wp.array(dtype=V)  # toward the second one
         gap: wp.array(dtype=T)  # [m]
@@ -177,7 +178,11 @@ def island_types(precision: str) -> SimpleNamespace:
         warm: wp.array(dtype=V)  # that of the last substep, world axes
         world: wp.array(dtype=V)  # impulse in all of the step, world axes
         carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by kinematic bodies [m/s]
-        carried_rate: wp.array(dtype=V)  # acceleration along t_1 and t_2 by which it turns with them [m/s^2]
+        carried_rate: wp.array(dtype=V)  # acceleration by which it turns with them, and c of the point [m/s^2]
+        # Of what lasts (`lasting_contacts`), along n, t_1 and t_2.
+        lead: wp.array(dtype=T)  # after the start of the step, where the point was found [s]
+        rate: wp.array(dtype=V)  # J v after the step [m/s]
+        bias: wp.array(dtype=V)  # what was found of c [m/s^2]
         initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
         friction: wp.array(dtype=T)
         hit: wp.array(dtype=T)  # time within a substep at which it closes, in a round of impacts [s]

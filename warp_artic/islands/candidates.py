@@ -110,24 +110,30 @@ def candidate_functions(precision: str) -> SimpleNamespace:
         return True
 
     @wp.func
-    def deepest(colliders: Colliders, patch: int, other: int, between: wp.vec3d, R_p: M, R_o: M):
-        """The point of a solid that is deepest behind a patch, from the origin of the patch, the normal and the gap.
+    def side_of(colliders: Colliders, patch: int, other: int, between: wp.vec3d, R_p: M, R_o: M):
+        """The side of a patch on which the middle of a solid is, 1 or -1; 0 behind one that has one side."""
+        x = V(T(between[0]), T(between[1]), T(between[2]))
+        height = wp.dot(R_p * V(T(0.0), T(0.0), T(1.0)), x + R_o * colliders.middle[other])
+        side = T(1.0)
+        if height < T(0.0):
+            side = T(colliders.one_sided[patch] - 1)
+        return side
+
+    @wp.func
+    def deepest(colliders: Colliders, patch: int, other: int, between: wp.vec3d, R_p: M, R_o: M, side: T):
+        """The point of a solid on one side that is deepest behind a patch, from its origin, the normal and the gap.
 
         The gap is UNUSED where the solid is not in the patch there; `between` is from the patch to the solid, and so is
         the normal.
         """
         x = V(T(between[0]), T(between[1]), T(between[2]))
-        n = R_p * V(T(0.0), T(0.0), T(1.0))
-        height = wp.dot(n, x + R_o * colliders.middle[other])
-        if height < T(0.0) and colliders.one_sided[patch] == 0:
-            n = -n
-            height = -height
+        n = R_p * V(T(0.0), T(0.0), side)
         u = solid(colliders, other, R_o)
         down = support(colliders.hull_points, u, vec3(-n[0], -n[1], -n[2]))
         point = x + V(down.x, down.y, down.z) - n * round_radius(u)
         gap = wp.dot(n, point)
-        if height < T(0.0) or gap >= T(0.0) or not is_behind(colliders, patch, wp.transpose(R_p) * point):
+        if side == T(0.0) or gap >= T(0.0) or not is_behind(colliders, patch, wp.transpose(R_p) * point):
             gap = T(UNUSED)
         return point - n * (T(0.5) * gap), n, gap
 
-    return SimpleNamespace(deepest=deepest, find=find_candidates, vector=vector_of, is_hidden=is_hidden)
+    return SimpleNamespace(side=side_of, deepest=deepest, find=find_candidates, vector=vector_of, is_hidden=is_hidden)

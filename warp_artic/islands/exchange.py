@@ -4,9 +4,12 @@ All arrays of a group have a row for each number and a column for each environme
 
 A body without joints, of mass m and inertia I about its centre of mass, moves in a step h without contacts by
     v_free = v + h (g + F / m - linear damping v)
-    w_free = w + h (I^-1 (N - w x I w) - angular damping w),   M^-1 = diag(1 / m, I^-1)
-with the force F and the moment N that are given. Where it turns by more than VIOLENT in the step, w x I w is left out:
-it would feed itself; where it turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
+    w_free = w + h (K^-1 (N - w x I w) - angular damping w)
+    M^-1 = diag(1 / m, K^-1),   K = I + h / 2 ([w] I - [I w])
+with the force F and the moment N that are given, and I after half of the step: w x I w is that at the mean of w and w+,
+whatever contacts do. What they push is told to expect it (`give_expectations`). Without a middle K = I, where it is.
+Where the body turns by more than VIOLENT in the step, K = I and w x I w is left out: it would feed itself; where it
+turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
 After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts have left it and I_0
 before the step: a step turns the moments of contacts and the inertia against each other, but contacts take energy and
 never give any.
@@ -21,8 +24,9 @@ import warp as wp
 
 from warp_artic.constraints.contact_detection import UNRESOLVED_SPIN
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.predicted_motion import prediction_functions
 
-VIOLENT = wp.constant(0.1)
+VIOLENT = wp.constant(0.2)
 """Turn in a step from which bodies may not gain energy by it [rad]."""
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -164,12 +168,12 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
 
 @cache
 def single_body_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `take_bodies`, before a step, and `keep_spins`, after it."""
+    """The kernels `take_bodies` and `give_expectations`, before a step, and `keep_spins`, after it."""
     types = island_types(precision)
     T, V, M, Bodies, Mechanisms = types.T, types.V, types.M, types.Bodies, types.Mechanisms
     Quat = wp.types.quaternion(dtype=T)
     Rows = wp.array2d(dtype=T)
-    functions = exchange_functions(precision)
+    functions, rotated = exchange_functions(precision), prediction_functions(precision).rotated
     Masses, vector_at = functions.Masses, functions.vector_at
     is_moving, take_rest = functions.is_moving, functions.take_rest
 
@@ -219,21 +223,29 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         column = columns[k] + env
         mechanism = env * mechanisms.count + numbers[k]
         take_rest(failure, steps_at_rest, column, mechanisms, mechanism)
+        mechanisms.is_pushed[mechanism] = 0
         b = env * bodies.count + own_bodies[k]
         first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
         row = env * mechanisms.inverse_count + mechanisms.inverse_first[numbers[k]]
         mass = masses.link_mass[0, column]
-        I = inertia_of(masses, bodies.axes[b], column)
-        I_inverse = wp.inverse(I)
         w = bodies.angular[b]
+        R = bodies.axes[b]
+        is_resolved = wp.length(w) * h <= T(VIOLENT)
+        if is_resolved and end_weight < T(1.0):
+            R = rotated(w * (T(0.5) * h)) * R
+        I = inertia_of(masses, R, column)
+        K = wp.skew(w) * I - wp.skew(I * w)
+        I_inverse = wp.inverse(I)
+        if is_resolved and end_weight < T(1.0):
+            I_inverse = wp.inverse(I + K * (T(0.5) * h))
         v = bodies.linear[b]
         F = vector_at(given, 0, column)
         N = vector_at(given, 3, column)
         turns = wp.cross(w, I * w)
-        if wp.length(w) * h <= T(VIOLENT):
+        if is_resolved:
             N -= turns  # beyond it would feed itself
         elif wp.length_sq(w) * h * h * uneven_inertia(I) > T(UNRESOLVED_SPIN):
-            N -= I * wp.inverse(I + h * (wp.skew(w) * I - wp.skew(I * w))) * turns
+            N -= I * wp.inverse(I + h * K) * turns
         g = vector_at(masses.gravity, 0, column) * masses.gravity_scale[0, column]
         v = v + (g + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
@@ -248,6 +260,32 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
             mechanisms.free[first + axis] = v[axis] * moves
             mechanisms.free[first + 3 + axis] = w[axis] * moves
         write_inverse(mechanisms, row, I_inverse * moves, moves / mass)
+
+    @wp.kernel(**OPTIONS)
+    def give_expectations(
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        h: T,
+        mechanisms: Mechanisms,
+        acceleration: Rows,
+        change: Rows,
+        smoothness: Rows,
+    ):
+        """Have the step of what contacts push find velocity forces at the velocities that they lead to."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
+        turn = T(0.0)
+        for dof in range(first + 3, first + 6):
+            w = wp.max(wp.abs(mechanisms.start[dof]), wp.abs(mechanisms.v[dof])) * h
+            turn += w * w
+        if mechanisms.is_pushed[env * mechanisms.count + numbers[k]] == 1 and turn <= T(VIOLENT) * T(VIOLENT):
+            for dof in range(6):
+                acceleration[dof, column] = (mechanisms.v[first + dof] - mechanisms.start[first + dof]) / h
+            for row in range(change.shape[0]):
+                change[row, column] = T(0.0)
+            for row in range(smoothness.shape[0]):
+                smoothness[row, column] = T(0.0)
 
     @wp.kernel(**OPTIONS)
     def keep_spins(
@@ -278,7 +316,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
                 for axis in range(3):
                     root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
 
-    return SimpleNamespace(take_bodies=take_bodies, keep_spins=keep_spins)
+    return SimpleNamespace(take_bodies=take_bodies, give_expectations=give_expectations, keep_spins=keep_spins)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Contact points of near colliders, as a list in the order of pairs and of their candidates.
 
-Points are found at the start of the step, and at the predicted poses of its end (`predicted_motion`). One takes part
-where its gap may close in the step, or is below the contact offsets: what is fast does not pass through what is thin.
+Points are found at the start of the step, or in its middle (`lasting_contacts`), and at the predicted poses of its end
+(`predicted_motion`). One takes part where its gap may close in the step, or is below the contact offsets: what is fast
+does not pass through what is thin.
 """
 
 from functools import cache
@@ -9,9 +10,11 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.candidates import candidate_functions
+from warp_artic.islands.lasting_contacts import lasting_functions
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_functions
 from warp_artic.kernels.launch import OPTIONS
 
@@ -19,6 +22,11 @@ CANDIDATES = 8
 """Contact points of a pair in one pose, at most (`collision.collide.contact_points`)."""
 MAX_CANDIDATES = (1 + MAX_PREDICTIONS) * CANDIDATES
 """The same with those at predicted poses, which come last."""
+THROUGH = wp.constant(-0.5)
+"""Sine of the slope of a normal against a patch from which on it leads to the other side."""
+SAME = wp.constant(0.1)
+"""Distance, as a share of half of the smaller shape, to a point of the same number in the middle of a step up to which
+one at its end is the same, of a pair that lasts: it has rolled there."""
 
 
 @cache
@@ -29,8 +37,10 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     Colliders, Solids, Bodies, Points = types.Colliders, types.Solids, types.Bodies, types.Points
     candidates_of, predicted = candidate_functions(precision), prediction_functions(precision)
     find_candidates, vector_of = candidates_of.find, candidates_of.vector
-    is_hidden, deepest = candidates_of.is_hidden, candidates_of.deepest
+    is_hidden, deepest, side_of_patch = candidates_of.is_hidden, candidates_of.deepest, candidates_of.side
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
+    closing_of, are_free, pose_ahead = predicted.closing, predicted.are_free, predicted.pose_ahead
+    lead_of_keys = lasting_functions(precision).lead
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
     @wp.func
@@ -52,13 +62,52 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         return env, i, j
 
     @wp.func
-    def deepest_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):
+    def key_of(colliders: Colliders, first: int, second: int):
+        """The first key of a pair."""
+        other = second % colliders.count
+        return (wp.int64(first) * wp.int64(colliders.count) + wp.int64(other)) * wp.int64(MAX_CANDIDATES)
+
+    @wp.func
+    def lead_of(colliders: Colliders, bodies: Bodies, i: int, j: int, old: Points, key: wp.int64, ahead: T):
+        lead = T(0.0)
+        if are_free(bodies, colliders, i, j):
+            lead = lead_of_keys(old, key, MAX_CANDIDATES, ahead)
+        return lead
+
+    @wp.func
+    def side_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):
+        """The side of a patch, one of two colliders, on which the other one is; 0 where neither or both are patches."""
+        side = T(0.0)
+        if colliders.is_patch[i] == 1 and colliders.is_patch[j] == 0:
+            side = side_of_patch(colliders, i, j, between, R_0, R_1)
+        elif colliders.is_patch[j] == 1 and colliders.is_patch[i] == 0:
+            side = side_of_patch(colliders, j, i, -between, R_1, R_0)
+        return side
+
+    @wp.func
+    def is_through(colliders: Colliders, i: int, R_0: M, R_1: M, n: V, side: T):
+        """Whether a normal leads out of a patch on the other side."""
+        out = wp.dot(n, R_0 * V(T(0.0), T(0.0), side))
+        if colliders.is_patch[i] == 0:
+            out = -wp.dot(n, R_1 * V(T(0.0), T(0.0), side))
+        return out < T(THROUGH)
+
+    @wp.func
+    def deepest_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M, side: T):
         """The point of one of two colliders that is deepest behind the other, a patch, from the origin of the first."""
         if colliders.is_patch[i] == 1:
-            point, n, gap = deepest(colliders, i, j, between, R_0, R_1)
+            point, n, gap = deepest(colliders, i, j, between, R_0, R_1, side)
             return point, n, gap
-        point, n, gap = deepest(colliders, j, i, -between, R_1, R_0)
+        point, n, gap = deepest(colliders, j, i, -between, R_1, R_0, side)
         return point + V(T(between[0]), T(between[1]), T(between[2])), -n, gap
+
+    @wp.func
+    def write_place(candidates: wp.array2d(dtype=T), row: int, pair: int, found: Contact, origin: wp.vec3d):
+        """Write the place and the gap of a contact."""
+        from_first = found.x - origin
+        for axis in range(3):
+            candidates[row + axis, pair] = T(from_first[axis])
+        candidates[row + 6, pair] = found.gap
 
     @wp.kernel(**OPTIONS)
     def find(
@@ -69,6 +118,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         seconds: wp.array(dtype=int),
         points_of_kinds: wp.array2d(dtype=int),
         h: T,
+        ahead: T,
+        old: Points,
         candidates: wp.array2d(dtype=T),
         counts: wp.array(dtype=int),
     ):
@@ -77,6 +128,11 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         env, i, j = members(colliders, firsts[pair], seconds[pair])
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         used = int(0)
+        side = T(0.0)
+        lead = lead_of(colliders, bodies, i, j, old, key_of(colliders, firsts[pair], seconds[pair]), ahead)
+        near = wp.length(colliders.half[j])
+        if colliders.kind[i] != PLANE:
+            near = wp.min(near, wp.length(colliders.half[i]))
         for pose in range(1, 1 + MAX_PREDICTIONS):
             for candidate in range(count):
                 candidates[PLACE_ROWS * (CANDIDATES * pose + candidate) + 6, pair] = T(UNUSED)
@@ -84,10 +140,16 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             x_0, R_0 = pose_of(colliders, solids, env, i)
             x_1, R_1 = pose_of(colliders, solids, env, j)
             origin = x_0
-            if pose > 0:
+            if pose == 0:
+                x_0, R_0 = pose_ahead(bodies, colliders, env, i, x_0, R_0, lead)
+                x_1, R_1 = pose_ahead(bodies, colliders, env, j, x_1, R_1, lead)
+            else:
                 x_0, R_0 = predicted_pose(bodies, colliders, env, i, x_0, R_0, h, pose - 1)
                 x_1, R_1 = predicted_pose(bodies, colliders, env, j, x_1, R_1, h, pose - 1)
+            if pose == 0:
+                side = side_of(colliders, i, j, x_1 - x_0, R_0, R_1)
             find_candidates(colliders, candidates, CANDIDATES * pose, pair, i, j, x_1 - x_0, R_0, R_1)
+            used_before = used
             for candidate in range(count):
                 row = PLACE_ROWS * (CANDIDATES * pose + candidate)
                 gap = candidates[row + 6, pair]
@@ -96,38 +158,49 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     n = vector_of(candidates, row + 3, pair)
                     found = Contact(x_0 + wp.vec3d(vector_of(candidates, row, pair)), n, gap)
                     if pose > 0:
+                        own = PLACE_ROWS * candidate
+                        from_own = V(found.x - origin) - vector_of(candidates, own, pair)
+                        goes_on = lead > T(0.0) and candidates[own + 6, pair] < T(0.5) * T(UNUSED)
+                        goes_on = goes_on and wp.length(from_own) < T(SAME) * near
+                        goes_on = goes_on or (side != T(0.0) and is_through(colliders, i, R_0, R_1, n, side))
                         found = at_start(colliders, bodies, env, i, j, found, h, pose - 1)
-                        takes_part = found.gap < T(0.5) * T(UNUSED)
-                        from_first = found.x - origin
-                        for axis in range(3):
-                            candidates[row + axis, pair] = T(from_first[axis])
-                        candidates[row + 6, pair] = found.gap
+                        takes_part = found.gap < T(0.5) * T(UNUSED) and not goes_on
                     else:
-                        takes_part = may_close(colliders, bodies, env, i, j, found, h)
+                        closing = closing_of(colliders, bodies, env, i, j, found, h, lead)
+                        found.gap += lead * closing
+                        takes_part = may_close(colliders, bodies, env, i, j, found, closing, h)
+                    write_place(candidates, row, pair, found, origin)
                     takes_part = takes_part and not is_hidden(colliders, i, j, R_0, R_1, n)
                 if takes_part:
                     used += 1
                 else:
                     candidates[row + 6, pair] = T(UNUSED)
-        if used == 0 and colliders.is_patch[i] + colliders.is_patch[j] == 1:
-            x_0, R_0 = pose_of(colliders, solids, env, i)
-            x_1, R_1 = pose_of(colliders, solids, env, j)
-            point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, R_0, R_1)
-            if gap < T(0.5) * T(UNUSED):
-                for axis in range(3):
-                    candidates[axis, pair] = point[axis]
-                    candidates[3 + axis, pair] = n[axis]
-                candidates[6, pair] = gap
-                used = 1
+            if used == used_before and side != T(0.0) and (pose > 0 or used == 0):
+                point, n, gap = deepest_of(colliders, i, j, x_1 - x_0, R_0, R_1, side)
+                if gap < T(0.5) * T(UNUSED):
+                    found = Contact(x_0 + wp.vec3d(point), n, gap)
+                    if pose > 0:
+                        found = at_start(colliders, bodies, env, i, j, found, h, pose - 1)
+                    else:
+                        found.gap += lead * closing_of(colliders, bodies, env, i, j, found, h, lead)
+                    if found.gap < T(0.5) * T(UNUSED):
+                        row = PLACE_ROWS * CANDIDATES * pose
+                        write_place(candidates, row, pair, found, origin)
+                        for axis in range(3):
+                            candidates[row + 3 + axis, pair] = n[axis]
+                        used += 1
         counts[pair] = used
 
     @wp.kernel(**OPTIONS)
     def list_points(
         colliders: Colliders,
         solids: Solids,
+        bodies: Bodies,
         firsts: wp.array(dtype=int),
         seconds: wp.array(dtype=int),
         points_of_kinds: wp.array2d(dtype=int),
+        ahead: T,
+        old: Points,
         candidates: wp.array2d(dtype=T),
         starts: wp.array(dtype=int),
         points: Points,
@@ -135,8 +208,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         """Write those that take part, from `starts` on."""
         pair = wp.tid()
         env, i, j = members(colliders, firsts[pair], seconds[pair])
-        other = seconds[pair] - env * colliders.count
-        pair_key = wp.int64(firsts[pair]) * wp.int64(colliders.count) + wp.int64(other)
+        first_key = key_of(colliders, firsts[pair], seconds[pair])
+        lead = lead_of(colliders, bodies, i, j, old, first_key, ahead)
         point = starts[pair]
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         for number in range((1 + MAX_PREDICTIONS) * count):
@@ -144,7 +217,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
             row = PLACE_ROWS * candidate
             gap = candidates[row + 6, pair]
             if gap < T(0.5) * T(UNUSED):
-                points.key[point] = pair_key * wp.int64(MAX_CANDIDATES) + wp.int64(candidate)
+                points.key[point] = first_key + wp.int64(candidate)
+                points.lead[point] = wp.where(candidate < CANDIDATES, lead, T(0.0))
                 points.environment[point] = env
                 points.first[point] = i
                 points.second[point] = j

@@ -13,9 +13,10 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               b = e sqrt(y_n^2 - 2 a_n g) - a_n t,  c = 0,  m = 1,   from the speed at which it has come to the other
               side; sweeps over those points alone come before others (`impacts`), with z of their own
     deep, of trees with joints, by more than PROJECTED: b = 0; it is moved apart at the end of the step (`overlaps`)
-    soft      z_n = max(0, - k (stiffness (g + theta k y_n) + damping y_n)),  theta = r / (4 + r),  r = stiffness k^2 G:
-              an explicit spring keeps its energy, and theta is what makes one that swings fast stable; that of r from
-              STIFF on is no different from an overlap. When relaxed, z_n is as it was
+    soft      z_n = max(0, - k (stiffness (g + k y_before / 2 + theta k y_n) + damping y_n)),  theta = r / (4 + r),
+              r = stiffness k^2 G: a leapfrog step keeps the energy of a spring, and theta is what makes one that swings
+              fast stable; that of r from STIFF on is no different from an overlap. Jointed bodies move by k v, and
+              y_before is left out there. When relaxed, z_n is as it was
     hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
               by more than HARD k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
               It would be applied twice, and sweeps remove little of it where a heavy body lies on a light one
@@ -31,6 +32,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_lever import lever_share
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.joint_rows import IMPACT_GROWTH
 from warp_artic.islands.overlaps import overlap_functions
 from warp_artic.islands.responses import point_functions
 
@@ -114,20 +116,7 @@ def impact_functions(precision: str) -> SimpleNamespace:
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions = point_functions(precision)
     point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
-
-    @wp.func
-    def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
-        """Normal acceleration in a step h without contacts."""
-        a = T(0.0)
-        term = points.term[point]
-        other = term + points.first_dofs[point]
-        dof_a = points.first_dof[point]
-        dof_b = points.second_dof[point]
-        for d in range(points.first_dofs[point]):
-            a += points.J[term + d][0] * (mechanisms.free[dof_a + d] - mechanisms.start[dof_a + d])
-        for d in range(points.second_dofs[point]):
-            a += points.J[other + d][0] * (mechanisms.free[dof_b + d] - mechanisms.start[dof_b + d])
-        return a / h
+    acceleration_along = functions.acceleration_along
 
     @wp.func
     def find_impact(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, elapsed: T, h: T):
@@ -169,23 +158,38 @@ def impact_functions(precision: str) -> SimpleNamespace:
         return wp.abs(change)
 
     @wp.func
-    def discard_impact(mechanisms: Mechanisms, points: Points, point: int, first: int, second: int, k: T):
-        """Drop the impact of a point whose z_n grows from the next warm start; mark its mechanisms, -1 for none."""
+    def is_impact(mechanisms: Mechanisms, points: Points, point: int, k: T):
+        """Whether z_n of a point grows, and changes velocities by more than weights do."""
+        if points.z[point][0] <= T(IMPACT_GROWTH) * points.initial[point]:
+            return False
         dofs = points.first_dofs[point]
         term = points.term[point]
         change = change_at(mechanisms, points, term, points.first_dof[point], dofs)
         other = change_at(mechanisms, points, term + dofs, points.second_dof[point], points.second_dofs[point])
-        if wp.max(change, other) > T(IMPACT_ACCELERATION) * k:
-            share = points.initial[point] / points.z[point][0]
-            points.z[point] = points.z[point] * share
-            points.turn[point] = points.turn[point] * share
-            own = points.environment[point] * mechanisms.count
-            if first >= 0:
-                mechanisms.is_hit[own + first] = 1
-            if second >= 0:
-                mechanisms.is_hit[own + second] = 1
+        return wp.max(change, other) > T(IMPACT_ACCELERATION) * k
 
-    return SimpleNamespace(find_impact=find_impact, warm_start=warm_start, discard_impact=discard_impact)
+    @wp.func
+    def discard_impact(points: Points, point: int):
+        """Drop the impact of a point from the next warm start."""
+        share = points.initial[point] / points.z[point][0]
+        points.z[point] = points.z[point] * share
+        points.turn[point] = points.turn[point] * share
+
+    @wp.func
+    def mark_hit(mechanisms: Mechanisms, env: int, mechanism: int, mark: int):
+        """Mark a mechanism, -1 for none, as hit, 1, or as touching jointed bodies, 2."""
+        if mechanism >= 0:
+            m = env * mechanisms.count + mechanism
+            if mark == 1 or mechanisms.is_hit[m] == 0:
+                mechanisms.is_hit[m] = mark
+
+    return SimpleNamespace(
+        find_impact=find_impact,
+        warm_start=warm_start,
+        is_impact=is_impact,
+        discard_impact=discard_impact,
+        mark_hit=mark_hit,
+    )
 
 
 @cache
@@ -195,6 +199,7 @@ def point_law(precision: str) -> SimpleNamespace:
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions, friction = point_functions(precision), friction_functions(precision)
     point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
+    point_rate = functions.rate
     in_disc, solve_turning = friction.in_disc, friction.solve_turning
     is_projected = overlap_functions(precision).is_projected
 
@@ -233,6 +238,7 @@ def point_law(precision: str) -> SimpleNamespace:
         k: T,
         soft: Softness,
         is_relaxed: int,
+        ahead: T,
     ):
         law = NormalLaw(T(0.0), T(1.0), T(0.0))
         stiffness = colliders.stiffness[surfaces]
@@ -241,7 +247,7 @@ def point_law(precision: str) -> SimpleNamespace:
             theta = wp.max(turn / (T(4.0) + turn), T(LEAST_THETA))
             slope = theta * k * stiffness + colliders.damping[surfaces]
             compliance = T(1.0) / (k * slope)
-            law.b = -stiffness * gap / slope
+            law.b = -stiffness * (gap + ahead) / slope
             law.m = response / (response + compliance)
             law.c = compliance / (response + compliance)
             if is_relaxed == 1:
@@ -271,14 +277,27 @@ def point_law(precision: str) -> SimpleNamespace:
         is_relaxed: int,
         supported: V,
     ):
-        """Solve a point some time after the start of the step; joint limits take `supported` off its response."""
+        """Solve a point some time after the start of the step; joint limits take `supported` off its response.
+
+        Springs between bodies without joints act by their gap in the middle of the substep.
+        """
         y, gap = point_motion(points, mechanisms, point, elapsed)
-        # Velocities are those of the middle of a substep, and at last, relaxed, those of its end.
-        y += points.carried_rate[point] * (elapsed + T(0.5) * k * T(1 - is_relaxed))
+        # What moves by (1 - w) k v_before + w k v has v at k / (2 w) of a substep, and at last, relaxed, at its end.
+        later = T(0.5) * k
+        if points.is_free[point] == 1:
+            dof = points.first_dof[point]
+            if points.second_dofs[point] > 0:
+                dof = points.second_dof[point]
+            later = later / mechanisms.end_weight[dof]
+        y += points.carried_rate[point] * (elapsed + later * T(1 - is_relaxed) - points.lead[point])
         response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
         surfaces = surfaces_of(colliders, points, point)
-        law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed)
+        ahead = T(0.0)
+        if points.is_free[point] == 1 and wp.isfinite(colliders.stiffness[surfaces]):
+            before = point_rate(points, points.J, point, mechanisms.before, points.carried[point])
+            ahead = T(0.5) * k * before[0]
+        law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed, ahead)
         z = points.z[point]
         z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * z[0], T(0.0))
         change = z_n - z[0]

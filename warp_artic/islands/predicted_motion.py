@@ -56,15 +56,43 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return wp.quat_to_matrix(wp.quat_from_axis_angle(axis, angle))
 
     @wp.func
-    def velocity_at(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
-        """Velocity of a point of a collider at the start of the step."""
+    def arm_at(bodies: Bodies, b: int, x: wp.vec3d, lead: T):
+        """From the centre of mass of a body, a time after the start of the step, to a point."""
+        arm = x - bodies.center[b]
+        return V(T(arm[0]), T(arm[1]), T(arm[2])) - bodies.linear[b] * lead
+
+    @wp.func
+    def velocity_at(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, lead: T):
+        """Velocity of a point of a collider, where it is after a time, with the velocities of the start of the step."""
         body = colliders.body[i]
         v = V()
         if body >= 0:
             b = env * bodies.count + body
-            arm = x - bodies.center[b]
-            v = bodies.linear[b] + wp.cross(bodies.angular[b], V(T(arm[0]), T(arm[1]), T(arm[2])))
+            v = bodies.linear[b] + wp.cross(bodies.angular[b], arm_at(bodies, b, x, lead))
         return v
+
+    @wp.func
+    def moved_pose(
+        bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, R: M, linear: V, angular: V, t: T
+    ):
+        """Position of a point, and axes, of a collider after a time with the velocities of its body."""
+        body = colliders.body[i]
+        if body >= 0:
+            b = env * bodies.count + body
+            turn = rotated(angular * t)
+            arm = x - bodies.center[b]
+            x = bodies.center[b] + wp.vec3d(linear * t + turn * V(T(arm[0]), T(arm[1]), T(arm[2])))
+            R = turn * R
+        return x, R
+
+    @wp.func
+    def pose_ahead(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, R: M, lead: T):
+        """The same with those of the start of the step."""
+        body = colliders.body[i]
+        if body >= 0 and lead > T(0.0):
+            b = env * bodies.count + body
+            x, R = moved_pose(bodies, colliders, env, i, x, R, bodies.linear[b], bodies.angular[b], lead)
+        return x, R
 
     @wp.func
     def spin_of(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, h: T):
@@ -82,15 +110,17 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return spin
 
     @wp.func
-    def rolling_at(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, x: wp.vec3d, h: T):
-        """Velocity of a point of a collider by such a spin, of an angular velocity."""
+    def rolling_at(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, x: wp.vec3d, h: T, lead: T):
+        """Velocity of a point of a collider, where it is after a time, by such a spin, of an angular velocity."""
         v = V()
         spin = spin_of(bodies, colliders, env, i, w, h)
         if wp.length_sq(spin) > T(0.0):
             b = env * bodies.count + colliders.body[i]
             R = bodies.axes[b]
             at = colliders.position[i]
-            arm = x - bodies.position[b] - wp.vec3d(R * V(T(at[0]), T(at[1]), T(at[2])))
+            place = bodies.position[b] + wp.vec3d(R * V(T(at[0]), T(at[1]), T(at[2])))
+            place, R = pose_ahead(bodies, colliders, env, i, place, R, lead)
+            arm = x - place
             v = wp.cross(spin, V(T(arm[0]), T(arm[1]), T(arm[2])))
         return v
 
@@ -103,10 +133,10 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return w
 
     @wp.func
-    def roll(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int, x: wp.vec3d, n: V, h: T):
+    def roll(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int, x: wp.vec3d, n: V, h: T, lead: T):
         """What fast spins of two colliders at the start of the step seem to close of a gap at x, and do not."""
-        v_0 = rolling_at(bodies, colliders, env, i, angular_of(bodies, colliders, env, i), x, h)
-        v_1 = rolling_at(bodies, colliders, env, j, angular_of(bodies, colliders, env, j), x, h)
+        v_0 = rolling_at(bodies, colliders, env, i, angular_of(bodies, colliders, env, i), x, h, lead)
+        v_1 = rolling_at(bodies, colliders, env, j, angular_of(bodies, colliders, env, j), x, h, lead)
         return wp.dot(n, v_0 - v_1)
 
     @wp.func
@@ -119,7 +149,7 @@ def prediction_functions(precision: str) -> SimpleNamespace:
             arm = x - bodies.center[b]
             w = bodies.predicted_angular[prediction, b]
             v = bodies.predicted_linear[prediction, b] + wp.cross(w, V(T(arm[0]), T(arm[1]), T(arm[2])))
-            v -= rolling_at(bodies, colliders, env, i, w, x, h)
+            v -= rolling_at(bodies, colliders, env, i, w, x, h, T(0.0))
         return v
 
     @wp.func
@@ -127,12 +157,18 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return T(TOLERATED_OVERLAP) * wp.min(colliders.thickness[i], colliders.thickness[j])
 
     @wp.func
-    def may_close(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, found: Contact, h: T):
+    def closing(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, found: Contact, h: T, lead: T):
+        """How fast a gap that is found after a time closes, at the velocities of the start of the step."""
+        v = velocity_at(bodies, colliders, env, i, found.x, lead) - velocity_at(
+            bodies, colliders, env, j, found.x, lead
+        )
+        return wp.dot(found.n, v) - roll(bodies, colliders, env, i, j, found.x, found.n, h, lead)
+
+    @wp.func
+    def may_close(colliders: Colliders, bodies: Bodies, env: int, i: int, j: int, found: Contact, closing: T, h: T):
         """Whether a gap is below the contact offsets, or may close in the step at the start or a predicted velocity."""
         x = found.x
         n = found.n
-        closing = wp.dot(n, velocity_at(bodies, colliders, env, i, x) - velocity_at(bodies, colliders, env, j, x))
-        closing -= roll(bodies, colliders, env, i, j, x, n, h)
         may = found.gap < colliders.contact_offset[i] + colliders.contact_offset[j] + h * wp.max(closing, T(0.0))
         least = found.gap - colliders.rest_offset[i] - colliders.rest_offset[j] + tolerated_overlap(colliders, i, j)
         for prediction in range(bodies.prediction_count[env]):
@@ -149,11 +185,8 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         body = colliders.body[i]
         if body >= 0:
             b = env * bodies.count + body
-            turn = rotated(bodies.predicted_angular[prediction, b] * h)
-            arm = x - bodies.center[b]
-            moved = bodies.predicted_linear[prediction, b] * h
-            x = bodies.center[b] + wp.vec3d(moved + turn * V(T(arm[0]), T(arm[1]), T(arm[2])))
-            R = turn * R
+            linear, angular = bodies.predicted_linear[prediction, b], bodies.predicted_angular[prediction, b]
+            x, R = moved_pose(bodies, colliders, env, i, x, R, linear, angular, h)
         return x, R
 
     @wp.func
@@ -195,6 +228,10 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return body < 0 or bodies.jacobian[wp.max(body, 0)] < 0
 
     @wp.func
+    def are_free(bodies: Bodies, colliders: Colliders, i: int, j: int):
+        return has_no_joints(bodies, colliders, i) and has_no_joints(bodies, colliders, j)
+
+    @wp.func
     def is_deflected(bodies: Bodies, colliders: Colliders, env: int, i: int):
         body = colliders.body[i]
         return body >= 0 and bodies.is_deflected[env * bodies.count + wp.max(body, 0)] == 1
@@ -202,8 +239,9 @@ def prediction_functions(precision: str) -> SimpleNamespace:
     @wp.func
     def prediction_count(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int):
         """At how many predicted poses contacts of two colliders are found."""
-        are_free = has_no_joints(bodies, colliders, i) and has_no_joints(bodies, colliders, j)
-        if are_free and (is_deflected(bodies, colliders, env, i) or is_deflected(bodies, colliders, env, j)):
+        if are_free(bodies, colliders, i, j) and (
+            is_deflected(bodies, colliders, env, i) or is_deflected(bodies, colliders, env, j)
+        ):
             return bodies.prediction_count[env]
         return int(0)
 
@@ -211,8 +249,13 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         Contact=Contact,
         velocity_at=velocity_at,
         angular_of=angular_of,
+        arm_at=arm_at,
         roll=roll,
+        closing=closing,
         may_close=may_close,
+        are_free=are_free,
+        pose_ahead=pose_ahead,
+        rotated=rotated,
         pose=predicted_pose,
         at_start=at_start,
         count=prediction_count,

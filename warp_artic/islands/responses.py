@@ -21,6 +21,7 @@ from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_law import SLIDES
 from warp_artic.constraints.contact_lever import LEAST_LEVER
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.lasting_contacts import lasting_functions
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.math.numbers import vec3
 
@@ -72,7 +73,9 @@ def point_functions(precision: str) -> SimpleNamespace:
     def point_motion(points: Points, mechanisms: Mechanisms, point: int, elapsed: T):
         """The velocity y of a point, and its gap some time after the start of the step."""
         y = points.carried[point]
+        later = elapsed - points.lead[point]
         gap = points.gap[point] + y[0] * elapsed
+        gap += T(0.5) * points.carried_rate[point][0] * later * later
         term = points.term[point]
         other = term + points.first_dofs[point]
         dof_a = points.first_dof[point]
@@ -86,6 +89,12 @@ def point_functions(precision: str) -> SimpleNamespace:
             y += J * mechanisms.v[dof_b + d]
             gap += J[0] * mechanisms.displacement[dof_b + d]
         return y, gap
+
+    @wp.func
+    def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
+        """Normal acceleration in a step h without contacts."""
+        y = point_rate(points, points.J, point, mechanisms.free, V())
+        return (y[0] - point_rate(points, points.J, point, mechanisms.start, V())[0]) / h
 
     @wp.func
     def push_point(points: Points, Y: wp.array(dtype=V), point: int, x: wp.array(dtype=T), z: V):
@@ -105,6 +114,7 @@ def point_functions(precision: str) -> SimpleNamespace:
         surfaces_of=surfaces_of,
         rate=point_rate,
         motion=point_motion,
+        acceleration_along=acceleration_along,
         push=push_point,
     )
 
@@ -115,6 +125,7 @@ def jacobian_functions(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
+    arm_at = prediction_functions(precision).arm_at
 
     @wp.func
     def angular_by(mechanisms: Mechanisms, row: int, dofs: int, dof: int):
@@ -199,8 +210,7 @@ def jacobian_functions(precision: str) -> SimpleNamespace:
         env = points.environment[point]
         body = colliders.body[i]
         n = points.n[point]
-        arm = points.position[point] - bodies.center[env * bodies.count + body]
-        r = V(T(arm[0]), T(arm[1]), T(arm[2]))
+        r = arm_at(bodies, env * bodies.count + body, points.position[point], points.lead[point])
         first = bodies.jacobian[body]
         if first < 0:
             a, b, c = wp.cross(r, n), wp.cross(r, t_1), wp.cross(r, t_2)
@@ -345,6 +355,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
         response_functions(precision),
     )
     tangents_of, mechanism_of, surfaces_of = of_points.tangents_of, of_points.mechanism_of, of_points.surfaces_of
+    point_rate, bias_of, arm_at = of_points.rate, lasting_functions(precision).bias, predicted.arm_at
+    are_free = predicted.are_free
+    acceleration_along = of_points.acceleration_along
     clear, add_gradient = of_J.clear, of_J.add
     write_responses, recall, along_axes = of_responses.write, of_responses.recall, of_responses.along_axes
 
@@ -369,14 +382,13 @@ def response_kernels(precision: str) -> SimpleNamespace:
         terms[point] = found
 
     @wp.func
-    def surface_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
+    def surface_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, lead: T):
         """Velocity of the surface of a collider beside that of its body."""
         body = colliders.body[i]
         v = V()
         if body >= 0:
             b = env * bodies.count + body
-            arm = x - bodies.center[b]
-            v = bodies.surface_linear[b] + wp.cross(bodies.surface_angular[b], V(T(arm[0]), T(arm[1]), T(arm[2])))
+            v = bodies.surface_linear[b] + wp.cross(bodies.surface_angular[b], arm_at(bodies, b, x, lead))
         return v
 
     @wp.func
@@ -421,13 +433,15 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.second_dofs[point] = mechanisms.dofs[second]
                 other += points.first_dofs[point]
             add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
+        points.is_free[point] = int(are_free(bodies, colliders, i, j))
         write_responses(colliders, bodies, mechanisms, points, point, first, second)
         recall(points, point, old)
         x = points.position[point]
-        v_0 = velocity_at(bodies, colliders, env, i, x)
-        v_1 = velocity_at(bodies, colliders, env, j, x)
-        s_0 = surface_rate(bodies, colliders, env, i, x)
-        s_1 = surface_rate(bodies, colliders, env, j, x)
+        lead = points.lead[point]
+        v_0 = velocity_at(bodies, colliders, env, i, x, lead)
+        v_1 = velocity_at(bodies, colliders, env, j, x, lead)
+        s_0 = surface_rate(bodies, colliders, env, i, x, lead)
+        s_1 = surface_rate(bodies, colliders, env, j, x, lead)
         carried = V()
         slides = s_1 - s_0
         turn_carried = V()
@@ -440,9 +454,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
             carried -= v_0
             rate -= turning_rate(bodies, colliders, env, i, v_0 + s_0)
             turn_carried -= angular_of(bodies, colliders, env, i)
-        rolls = n * roll(bodies, colliders, env, i, j, x, n, h)
+        rolls = n * roll(bodies, colliders, env, i, j, x, n, h, lead)
         points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
-        points.carried_rate[point] = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
@@ -450,5 +463,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
+        y = point_rate(points, points.J, point, mechanisms.start, V())
+        c = bias_of(points, point, old, y, acceleration_along(mechanisms, points, point, h), h)
+        points.carried_rate[point] = c + V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
 
     return SimpleNamespace(count_terms=count_terms, respond=respond)

@@ -14,6 +14,7 @@ from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
 from warp_artic.islands.point_law import point_law
+from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.islands.responses import point_functions, response_functions
 from warp_artic.islands.substep import substep_functions
 from warp_artic.kernels.launch import OPTIONS
@@ -32,7 +33,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
     Islands, Island = island_structs()
     of_points, of_responses = point_functions(precision), response_functions(precision)
-    tangents_of, mechanism_of = of_points.tangents_of, of_points.mechanism_of
+    tangents_of, mechanism_of, point_rate = of_points.tangents_of, of_points.mechanism_of, of_points.rate
+    arm_at = prediction_functions(precision).arm_at
     write_responses, recall = of_responses.write, of_responses.recall
     release_drives = limited_drives(precision).release
     rows = joint_rows(precision)
@@ -144,9 +146,9 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 sign = T(1.0)
             if body >= 0:
                 b = env * bodies.count + body
-                arm = points.position[point] - bodies.center[b]
+                arm = arm_at(bodies, b, points.position[point], points.lead[point])
                 bodies.force[b] = bodies.force[b] + F * sign
-                bodies.moment[b] = bodies.moment[b] + (wp.cross(V(T(arm[0]), T(arm[1]), T(arm[2])), F) + N) * sign
+                bodies.moment[b] = bodies.moment[b] + (wp.cross(arm, F) + N) * sign
 
     @wp.func
     def solve_island(
@@ -221,6 +223,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
             else:
                 stay(mechanisms, islands, island)
             for index in range(island.first_point, island.end_point):
-                add_to_bodies(colliders, bodies, points, islands.points[index], T(1.0) / h)
+                point = islands.points[index]
+                points.rate[point] = point_rate(points, points.J, point, mechanisms.v, V())
+                add_to_bodies(colliders, bodies, points, point, T(1.0) / h)
 
     return solve

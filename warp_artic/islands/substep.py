@@ -6,7 +6,7 @@ the first ones from those of the step before, but for impacts (`point_law`):
     impacts     of points that bounce, round by round, at their times within the substep (`impacts`)
     v += k a + Y z,   a the acceleration of the step without contacts
     sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
-    dx += k v
+    dx += k (v_before + v) / 2,  k v of what is hit or touches jointed bodies
     sweep       relaxed: without the velocities that take overlaps back
 Small steps are worth more than sweeps: the error left by a substep is smaller by n^2. But with one sweep in each, and
 the last one in the other direction, a pyramid of ten rows sways more and more; with several of one direction it comes
@@ -23,7 +23,7 @@ import warp as wp
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.impacts import impact_rounds
-from warp_artic.islands.joint_rows import IMPACT_GROWTH, joint_rows
+from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.point_law import IMPACT_ACCELERATION, NO_BOUNCE, impact_functions, point_law
 from warp_artic.islands.responses import point_functions
 from warp_artic.islands.supporting_rows import supporting_rows
@@ -48,13 +48,14 @@ def substep_functions(precision: str) -> SimpleNamespace:
     T, V, Colliders, Bodies = types.T, types.V, types.Colliders, types.Bodies
     Mechanisms, Points = types.Mechanisms, types.Points
     Islands, Island = island_structs()
-    mechanism_of = point_functions(precision).mechanism_of
+    mechanism_of, surfaces_of = point_functions(precision).mechanism_of, point_functions(precision).surfaces_of
     rows, supporting = joint_rows(precision), supporting_rows(precision)
     law, impacts = point_law(precision), impact_functions(precision)
     first_dof, solve_rows, warm_start_rows, end_rows = rows.first_dof, rows.solve, rows.warm_start, rows.end
     supported_response, solve_supporting = supporting.supported_response, supporting.solve
     Softness, solve_point = law.Softness, law.solve
-    warm_start, discard_impact = impacts.warm_start, impacts.discard_impact
+    warm_start, is_impact = impacts.warm_start, impacts.is_impact
+    discard_impact, mark_hit = impacts.discard_impact, impacts.mark_hit
     rounds = impact_rounds(precision)
     begin_round, move_back, end_round = rounds.begin_round, rounds.move_back, rounds.end_round
 
@@ -81,12 +82,15 @@ def substep_functions(precision: str) -> SimpleNamespace:
 
     @wp.func
     def move(mechanisms: Mechanisms, islands: Islands, island: Island, k: T):
-        """Move on by velocities times k."""
+        """Move on by mean velocities times k, and by those of the end where something hits or joints push."""
         for index in range(island.first_mechanism, island.end_mechanism):
             m = islands.mechanisms[index]
             first = first_dof(mechanisms, island.env, m)
+            goes_on = mechanisms.is_hit[island.env * mechanisms.count + m] == 0
             for dof in range(first, first + mechanisms.dofs[m]):
-                mechanisms.displacement[dof] = mechanisms.displacement[dof] + k * mechanisms.v[dof]
+                weight = wp.where(goes_on, mechanisms.end_weight[dof], T(1.0))
+                mean = mechanisms.before[dof] + weight * (mechanisms.v[dof] - mechanisms.before[dof])
+                mechanisms.displacement[dof] = mechanisms.displacement[dof] + k * mean
 
     @wp.func
     def solve_at(
@@ -189,6 +193,31 @@ def substep_functions(precision: str) -> SimpleNamespace:
                 count = begin_round(colliders, mechanisms, points, islands, island, substep.k, elapsed, h)
 
     @wp.func
+    def mark_sides(colliders: Colliders, bodies: Bodies, mechanisms: Mechanisms, points: Points, point: int, mark: int):
+        mark_hit(mechanisms, points.environment[point], mechanism_of(colliders, bodies, points.first[point]), mark)
+        mark_hit(mechanisms, points.environment[point], mechanism_of(colliders, bodies, points.second[point]), mark)
+
+    @wp.func
+    def mark_hits(
+        colliders: Colliders,
+        bodies: Bodies,
+        mechanisms: Mechanisms,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        k: T,
+    ):
+        """Mark what is hit in a substep, and what touches jointed bodies."""
+        for index in range(island.first_point, island.end_point):
+            point = islands.points[index]
+            is_soft = wp.isfinite(colliders.stiffness[surfaces_of(colliders, points, point)])
+            if not is_soft and is_impact(mechanisms, points, point, k):
+                mark_sides(colliders, bodies, mechanisms, points, point, 1)
+            elif points.z[point][0] > T(0.0):
+                if points.is_free[point] == 0:
+                    mark_sides(colliders, bodies, mechanisms, points, point, 2)
+
+    @wp.func
     def solve_substep(
         colliders: Colliders,
         bodies: Bodies,
@@ -208,6 +237,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
         while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k):
             change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 0)
             sweeps += 1
+        mark_hits(colliders, bodies, mechanisms, points, islands, island, substep.k)
         move(mechanisms, islands, island, substep.k)
         change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
         relaxed = int(1)
@@ -218,10 +248,9 @@ def substep_functions(precision: str) -> SimpleNamespace:
             point = islands.points[index]
             points.world[point] = points.world[point] + points.z[point]
             points.turn_world[point] = points.turn_world[point] + points.turn[point]
-            if points.z[point][0] > T(IMPACT_GROWTH) * points.initial[point]:
-                first = mechanism_of(colliders, bodies, points.first[point])
-                second = mechanism_of(colliders, bodies, points.second[point])
-                discard_impact(mechanisms, points, point, first, second, substep.k)
+            if is_impact(mechanisms, points, point, substep.k):
+                mark_sides(colliders, bodies, mechanisms, points, point, 1)
+                discard_impact(points, point)
         for index in range(island.first_mechanism, island.end_mechanism):
             end_rows(mechanisms, island.env, islands.mechanisms[index])
 

@@ -29,7 +29,7 @@ from warp_artic.solver.settings import SolverSettings
 
 WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
-REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3}
+REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3, "rate": 3, "bias": 3}
 """What points remember from step to step, beside their keys, with the number of components."""
 ROWS = "islands/row_warm"
 """What rows of joints remember, by the name of the array that a run goes on from."""
@@ -114,9 +114,9 @@ class ContactIslands:
         self._exchange.take_links()
         self._exchange.place_kinematic(steps_done)
         self._exchange.begin()
-        count = self._detection.find(0.0)
+        count = self._detection.find(0.0, 0.0, self.points)
         self._make_room(count)
-        self._detection.write(self._spare)
+        self._detection.write(self._spare, 0.0, self.points)
         names = ("key", "environment", "first", "second", "position", "n", "gap")
         found = {name: getattr(self._spare, name).numpy()[:count].copy() for name in names}
         keys, world = (getattr(self.points, name).numpy()[: self.count] for name in ("key", "world"))
@@ -239,10 +239,11 @@ class ContactIslands:
 
     def _find_points(self) -> None:
         """Find what may touch in the step; the points of the step before are the spare ones then."""
-        count = self._detection.find(self._h)
+        ahead = self._exchange.ahead
+        count = self._detection.find(self._h, ahead, self.points)
         self._make_room(count)
         self.points, self._spare = self._spare, self.points
-        self._detection.write(self.points)
+        self._detection.write(self.points, ahead, self._spare)
         self.points.count = count
 
     def _predict_and_resolve(self) -> None:
@@ -314,12 +315,33 @@ class ContactIslands:
         layout, types = self.layout, self.layout.types
         points = types.Points()
         points.key, points.position = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
-        for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
+        for name in (
+            "environment",
+            "first",
+            "second",
+            "is_free",
+            "first_dof",
+            "first_dofs",
+            "second_dof",
+            "second_dofs",
+        ):
             setattr(points, name, layout.zeros(room, int))
-        turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
-        for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *turning):
+        lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
+        for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
-        for name in ("gap", "friction", "hit", "bounce", "turn_normal", "reach", "gap_change", "projection", "initial"):
+        reals = (
+            "gap",
+            "lead",
+            "friction",
+            "hit",
+            "bounce",
+            "turn_normal",
+            "reach",
+            "gap_change",
+            "projection",
+            "initial",
+        )
+        for name in reals:
             setattr(points, name, layout.zeros(room, types.T))
         points.term = layout.zeros(room + 1, int)
         points.J = layout.zeros(2 * layout.most_dofs * room, types.V)

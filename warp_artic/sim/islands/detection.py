@@ -28,23 +28,26 @@ class Detection:
         self._room = 0
         self._make_room(LEAST_ROOM)
 
-    def find(self, h: float) -> int:
-        """Find what may touch within a time, with the links as they were taken; returns the number of points."""
+    def find(self, h: float, ahead: float, old) -> int:
+        """Find what may touch within a time, with the links as they were taken; returns the number of points.
+
+        What pressed in the step before, by its `old` points, is found a time `ahead`.
+        """
         layout = self._layout
         self._pairs = self._find_pairs(h)
         if not self._pairs:
             return 0
         inputs = [layout.colliders, layout.solids, layout.bodies, self._firsts, self._seconds]
-        inputs += [layout.points_of_kinds, h, self._candidates, self._point_counts]
+        inputs += [layout.points_of_kinds, h, ahead, old, self._candidates, self._point_counts]
         self._launch(self._narrow.find, (self._pairs,), inputs)
         return self._scanned(self._point_counts, self._point_starts, self._pairs)
 
-    def write(self, points) -> None:
+    def write(self, points, ahead: float, old) -> None:
         """Write the points that were found."""
         if self._pairs:
             layout = self._layout
-            inputs = [layout.colliders, layout.solids, self._firsts, self._seconds, layout.points_of_kinds]
-            inputs += [self._candidates, self._point_starts, points]
+            inputs = [layout.colliders, layout.solids, layout.bodies, self._firsts, self._seconds]
+            inputs += [layout.points_of_kinds, ahead, old, self._candidates, self._point_starts, points]
             self._launch(self._narrow.list_points, (self._pairs,), inputs)
 
     def _find_pairs(self, h: float) -> int:

@@ -43,7 +43,7 @@ class Exchange:
     def __init__(self, layout: IslandLayout, settings: SolverSettings):
         self._layout, self._h = layout, settings.dt
         self._has_middle = int(settings.integrator == "midpoint")
-        self._ahead = 0.5 * settings.dt * self._has_middle
+        self.ahead = 0.5 * settings.dt * self._has_middle
         self._end_weight = 1.0 - 0.5 * self._has_middle
         self._masses_struct = exchange_functions(settings.precision).Masses
         self._kernels = exchange_kernels(settings.precision)
@@ -131,6 +131,11 @@ class Exchange:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.mechanisms, *outputs]
             self._launch(self._kernels.give_forces, part.links, inputs)
+            if part.is_body and self._has_middle:
+                names = "smooth_acceleration", "acceleration_change", "smoothness"
+                inputs = [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
+                inputs += [part.group.field(name).scalars for name in names]
+                self._launch(self._of_bodies.give_expectations, part.mechanism_columns, inputs)
 
     def add_contact_work(self, launches: Launches) -> None:
         """Add the work of contacts to the energies that mechanisms with joints would have without them."""
@@ -140,7 +145,7 @@ class Exchange:
             self._give_motion(part, mechanisms.free, found[names[0]])
             self._give_motion(part, mechanisms.v, found[names[1]])
             arrays = (found[name].numbers for name in names)
-            launches.dynamics(part.group, "contact_work", part.group.arrays.control, self._h, self._ahead, *arrays)
+            launches.dynamics(part.group, "contact_work", part.group.arrays.control, self._h, self.ahead, *arrays)
 
     def limit_energies(self, launches: Launches) -> None:
         """Let mechanisms with joints have no more energy than contacts have left them."""
@@ -201,11 +206,11 @@ class Exchange:
             group, found = part.group, part.tables
             size, control = group.tree.dof_count, group.arrays.control
             wp.copy(found["started"].scalars, group.field("started").scalars)
-            self._take_velocities(part, layout.mechanisms.start, self._ahead)
+            self._take_velocities(part, layout.mechanisms.start, self.ahead)
             of_rows = found["rows"], *(found[name].numbers for name in ("bounds", "gradients", "pushes"))
             if part.has_rows:
                 launches.dynamics(group, "bounds", None, self._h, *of_rows)
-            if self._ahead:
+            if self.ahead:
                 self._give_displacement(part, launches)
             free, held, yielding, drives = (found[name].numbers for name in ("free", "held", "yielding", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
@@ -214,7 +219,7 @@ class Exchange:
                 launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, *arrays)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
-        if self._ahead:
+        if self.ahead:
             table.put(kept, everywhere)
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
