@@ -172,6 +172,9 @@ def island_types(precision: str) -> SimpleNamespace:
         second: wp.array(dtype=int)
         is_free: wp.array(dtype=int)  # 1 where neither side has joints
         position: wp.array(dtype=wp.vec3d)  # midway between both [m]
+        in_first: wp.array(dtype=V)  # the same in the frame of the first collider
+        in_second: wp.array(dtype=V)
+        earlier: wp.array(dtype=int)  # point of the step before that it goes on from, -1 for none
         n: wp.array(dtype=V)  # toward the second one
         gap: wp.array(dtype=T)  # [m]
         z: wp.array(dtype=V)  # impulse in a substep along the normal and two tangents, on the second one [N s]

@@ -3,6 +3,7 @@
 import warp as wp
 
 from warp_artic.islands.broad_phase import broad_phase_kernels
+from warp_artic.islands.earlier_points import match_kernel
 from warp_artic.islands.exchange import exchange_kernels, single_body_kernels, tree_kernels
 from warp_artic.islands.find_islands import island_kernel
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
@@ -16,6 +17,7 @@ def island_kernels(precision: str) -> dict[str, wp.Kernel]:
     """Those of a precision, "float32" or "float64"."""
     found = {"find_islands": island_kernel(precision), "solve": solve_kernel(precision)}
     found["take_rows"] = take_rows_kernel(precision)
+    found["match"] = match_kernel(precision)
     found["predict_motion"] = prediction_kernel(precision)
     exchange = exchange_kernels, single_body_kernels, tree_kernels
     for makers in (narrow_phase_kernels, broad_phase_kernels, response_kernels, *exchange):

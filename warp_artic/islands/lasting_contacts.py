@@ -43,7 +43,7 @@ def lasting_functions(precision: str) -> SimpleNamespace:
         points.bias[point] = V()
         pressed = points.warm[point]
         if points.lead[point] > T(0.0) and wp.length_sq(pressed) > T(0.0):
-            index = wp.lower_bound(old.key, 0, old.count, points.key[point])
+            index = points.earlier[point]
             c = (y - old.rate[index]) / h
             points.bias[point] = c
             n = points.n[point]

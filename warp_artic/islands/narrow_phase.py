@@ -222,8 +222,12 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 points.environment[point] = env
                 points.first[point] = i
                 points.second[point] = j
-                origin, _axes = pose_of(colliders, solids, env, i)
-                points.position[point] = origin + wp.vec3d(vector_of(candidates, row, pair))
+                x_0, R_0 = pose_of(colliders, solids, env, i)
+                x_1, R_1 = pose_of(colliders, solids, env, j)
+                place = vector_of(candidates, row, pair)
+                points.position[point] = x_0 + wp.vec3d(place)
+                points.in_first[point] = wp.transpose(R_0) * place
+                points.in_second[point] = wp.transpose(R_1) * (place - V(x_1 - x_0))
                 points.n[point] = vector_of(candidates, row + 3, pair)
                 points.gap[point] = gap - colliders.rest_offset[i] - colliders.rest_offset[j]
                 point += 1

@@ -316,21 +316,19 @@ def response_functions(precision: str) -> SimpleNamespace:
             points.reach[point] = most
 
     @wp.func
-    def recall(points: Points, point: int, old: Points):
-        """Write the impulses that a point has had in the step before."""
+    def recall(points: Points, point: int, old: Points, index: int):
+        """Write the impulses that a point begins with, those of an earlier one; -1: none."""
         n = points.n[point]
         t_1, t_2 = tangents_of(n)
         before = V()
         total = V()
         turn_before = V()
         turn_total = V()
-        if old.count > 0:
-            index = wp.lower_bound(old.key, 0, old.count, points.key[point])
-            if old.key[index] == points.key[point]:
-                before = old.warm[index]
-                total = old.world[index]
-                turn_before = old.turn_warm[index]
-                turn_total = old.turn_world[index]
+        if index >= 0:
+            before = old.warm[index]
+            total = old.world[index]
+            turn_before = old.turn_warm[index]
+            turn_total = old.turn_world[index]
         points.warm[point] = before
         points.world[point] = total
         points.turn_warm[point] = turn_before
@@ -435,7 +433,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
             add_gradient(colliders, bodies, mechanisms, points, point, j, other, T(1.0), t_1, t_2)
         points.is_free[point] = int(are_free(bodies, colliders, i, j))
         write_responses(colliders, bodies, mechanisms, points, point, first, second)
-        recall(points, point, old)
+        recall(points, point, old, points.earlier[point])
         x = points.position[point]
         lead = points.lead[point]
         v_0 = velocity_at(bodies, colliders, env, i, x, lead)

@@ -186,7 +186,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
             first = mechanism_of(colliders, bodies, points.first[point])
             second = mechanism_of(colliders, bodies, points.second[point])
             write_responses(colliders, bodies, mechanisms, points, point, first, second)
-            recall(points, point, old)
+            recall(points, point, old, points.earlier[point])
 
     @wp.kernel(**OPTIONS)
     def solve(
@@ -208,7 +208,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
             island = island_at(mechanisms, islands, env, number)
             if prediction > 0 and are_known(points, islands, island, known):
                 for index in range(island.first_point, island.end_point):
-                    recall(points, islands.points[index], known)
+                    point = islands.points[index]
+                    recall(points, point, known, wp.lower_bound(known.key, 0, known.count, points.key[point]))
             elif islands.asleep[env * mechanisms.count + number] == 0:
                 solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
                 passes = int(1)

@@ -14,6 +14,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.scene import Scene
+from warp_artic.islands.earlier_points import match_kernel
 from warp_artic.islands.find_islands import island_kernel
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_kernel
@@ -29,7 +30,9 @@ from warp_artic.solver.settings import SolverSettings
 
 WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
-REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3, "rate": 3, "bias": 3}
+REMEMBERED = dict.fromkeys(
+    ("in_first", "in_second", "warm", "world", "turn_warm", "turn_world", "rate", "bias"), 3
+)
 """What points remember from step to step, beside their keys, with the number of components."""
 ROWS = "islands/row_warm"
 """What rows of joints remember, by the name of the array that a run goes on from."""
@@ -119,12 +122,12 @@ class ContactIslands:
         self._detection.write(self._spare, 0.0, self.points)
         names = ("key", "environment", "first", "second", "position", "n", "gap")
         found = {name: getattr(self._spare, name).numpy()[:count].copy() for name in names}
-        keys, world = (getattr(self.points, name).numpy()[: self.count] for name in ("key", "world"))
-        place = np.minimum(np.searchsorted(keys, found["key"]), max(self.count - 1, 0))
+        self._spare.count = count
         impulse = np.zeros((count, 3))
-        if self.count:
-            is_known = keys[place] == found["key"]
-            impulse[is_known] = world[place[is_known]]
+        if count:
+            self._launch(match_kernel(self._precision), (count,), [self.layout.colliders, self._spare, self.points])
+            earlier = self._spare.earlier.numpy()[:count]
+            impulse[earlier >= 0] = self.points.world.numpy()[earlier[earlier >= 0]]
         return {**found, "world": impulse}
 
     def take(self, environments: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -279,6 +282,7 @@ class ContactIslands:
         if count:
             kernels = response_kernels(self._precision)
             terms = self._terms[: count + 1]
+            self._launch(match_kernel(self._precision), (count,), [layout.colliders, self.points, old])
             self._launch(kernels.count_terms, (count + 1,), [*given, terms])
             wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
             self._launch(kernels.respond, (count,), [*given, old, self._h])
@@ -319,6 +323,7 @@ class ContactIslands:
             "environment",
             "first",
             "second",
+            "earlier",
             "is_free",
             "first_dof",
             "first_dofs",
@@ -327,7 +332,7 @@ class ContactIslands:
         ):
             setattr(points, name, layout.zeros(room, int))
         lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
-        for name in ("n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
+        for name in ("in_first", "in_second", "n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
         reals = (
             "gap",
