@@ -9,7 +9,6 @@ A point without such an earlier one begins without impulses.
 """
 
 from functools import cache
-from types import SimpleNamespace
 
 import warp as wp
 

@@ -30,9 +30,7 @@ from warp_artic.solver.settings import SolverSettings
 
 WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
-REMEMBERED = dict.fromkeys(
-    ("in_first", "in_second", "warm", "world", "turn_warm", "turn_world", "rate", "bias"), 3
-)
+REMEMBERED = dict.fromkeys(("in_first", "in_second", "warm", "world", "turn_warm", "turn_world", "rate", "bias"), 3)
 """What points remember from step to step, beside their keys, with the number of components."""
 ROWS = "islands/row_warm"
 """What rows of joints remember, by the name of the array that a run goes on from."""
@@ -331,8 +329,10 @@ class ContactIslands:
             "second_dofs",
         ):
             setattr(points, name, layout.zeros(room, int))
+        of_places = ("in_first", "in_second", "n")
         lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
-        for name in ("in_first", "in_second", "n", "z", "warm", "world", "carried", "carried_rate", "normal", "across", *lasting, *turning):
+        of_impulses = ("z", "warm", "world", "carried", "carried_rate", "normal", "across")
+        for name in (*of_places, *of_impulses, *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
         reals = (
             "gap",
