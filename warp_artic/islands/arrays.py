@@ -170,6 +170,9 @@ def island_types(precision: str) -> SimpleNamespace:
         environment: wp.array(dtype=int)
         first: wp.array(dtype=int)  # collider
         second: wp.array(dtype=int)
+        first_mechanism: wp.array(dtype=int)  # -1 where it is static or kinematic
+        second_mechanism: wp.array(dtype=int)
+        surfaces: wp.array(dtype=int)  # entry of both surfaces in tables of materials
         is_free: wp.array(dtype=int)  # 1 where neither side has joints
         position: wp.array(dtype=wp.vec3d)  # midway between both [m]
         in_first: wp.array(dtype=V)  # the same in the frame of the first collider
@@ -192,6 +195,8 @@ def island_types(precision: str) -> SimpleNamespace:
         bounce: wp.array(dtype=T)  # velocity along the normal that it is to have after a round of impacts [m/s]
         normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
         across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
+        across_most: wp.array(dtype=T)  # the largest of any tangent
+        across_inverse: wp.array(dtype=V)
         reach: wp.array(dtype=T)  # largest `normal` of any direction (`constraints.contact_lever`)
         gap_change: wp.array(dtype=T)  # of the projection of overlaps, at least [m]
         projection: wp.array(dtype=T)  # impulse in that, by time

@@ -10,7 +10,6 @@ import warp as wp
 
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES
-from warp_artic.islands.responses import point_functions
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -53,7 +52,6 @@ def island_kernel(precision: str) -> wp.Kernel:
     T = types.T
     Colliders, Bodies, Mechanisms, Points = types.Colliders, types.Bodies, types.Mechanisms, types.Points
     Islands, _Island = island_structs()
-    mechanism_of = point_functions(precision).mechanism_of
 
     @wp.func
     def leader_of(islands: Islands, mechanism: int):
@@ -104,8 +102,8 @@ def island_kernel(precision: str) -> wp.Kernel:
             islands.leader[base + m] = base + m
             islands.number[base + m] = -1
         for point in range(begin, end):
-            first = mechanism_of(colliders, bodies, points.first[point])
-            second = mechanism_of(colliders, bodies, points.second[point])
+            first = points.first_mechanism[point]
+            second = points.second_mechanism[point]
             if first >= 0 and second >= 0 and first != second:
                 a = leader_of(islands, base + first)
                 b = leader_of(islands, base + second)
@@ -113,10 +111,7 @@ def island_kernel(precision: str) -> wp.Kernel:
         # Islands have room from the first mechanism of the environment on: there are at most as many.
         count = int(0)
         for point in range(begin, end):
-            mechanism = wp.max(
-                mechanism_of(colliders, bodies, points.first[point]),
-                mechanism_of(colliders, bodies, points.second[point]),
-            )
+            mechanism = wp.max(points.first_mechanism[point], points.second_mechanism[point])
             leader = leader_of(islands, base + mechanism)
             if is_moved(colliders, bodies, env, points.first[point]):
                 mechanisms.steps_at_rest[leader] = T(0.0)
@@ -150,10 +145,7 @@ def island_kernel(precision: str) -> wp.Kernel:
         islands.mechanism_start[base + env + count] = mechanism_total
         for k in range(end - begin):
             point = end - 1 - k
-            mechanism = wp.max(
-                mechanism_of(colliders, bodies, points.first[point]),
-                mechanism_of(colliders, bodies, points.second[point]),
-            )
+            mechanism = wp.max(points.first_mechanism[point], points.second_mechanism[point])
             number = islands.number[leader_of(islands, base + mechanism)]
             index = islands.point_start[base + env + number] - 1
             islands.point_start[base + env + number] = index

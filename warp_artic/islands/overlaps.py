@@ -29,7 +29,7 @@ def overlap_functions(precision: str) -> SimpleNamespace:
     rows = joint_rows(precision)
     first_dof, forget_rows, row_rate, push_row = rows.first_dof, rows.forget, rows.rate, rows.push
     functions = point_functions(precision)
-    point_motion, surfaces_of = functions.motion, functions.surfaces_of
+    point_motion = functions.motion
 
     @wp.func
     def is_projected(colliders: Colliders, points: Points, point: int, gap: T):
@@ -37,7 +37,7 @@ def overlap_functions(precision: str) -> SimpleNamespace:
         i = points.first[point]
         j = points.second[point]
         deep = T(PROJECTED_OVERLAP) * wp.min(colliders.thickness[i], colliders.thickness[j])
-        is_soft = wp.isfinite(colliders.stiffness[surfaces_of(colliders, points, point)])
+        is_soft = wp.isfinite(colliders.stiffness[points.surfaces[point]])
         return points.reach[point] > T(0.0) and gap < -deep and not is_soft
 
     @wp.func

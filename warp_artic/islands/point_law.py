@@ -56,7 +56,7 @@ NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 
 @cache
 def friction_functions(precision: str) -> SimpleNamespace:
-    """The functions `in_disc`, of impulses across the normal, and `solve_turning`."""
+    """The functions `disc_response`, `in_disc`, of impulses across the normal, and `solve_turning`."""
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     SINGULAR = NEARLY_SINGULAR[precision]
@@ -64,29 +64,35 @@ def friction_functions(precision: str) -> SimpleNamespace:
     point_rate, push_point = functions.rate, functions.push
 
     @wp.func
-    def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, G: V, most: T):
+    def disc_response(G: V):
+        """The largest response across a normal, of G_11, G_12 and G_22, and their inverse, zero where singular."""
+        half = T(0.5) * (G[0] - G[2])
+        most = T(0.5) * (G[0] + G[2]) + wp.sqrt(half * half + G[1] * G[1])
+        determinant = G[0] * G[2] - G[1] * G[1]
+        inverse = V()
+        if determinant > T(SINGULAR) * most * most:
+            inverse = V(G[2], -G[1], G[0]) / determinant
+        return most, inverse
+
+    @wp.func
+    def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, response: T, inverse: V, most: T):
         """The impulse across the normal after z, which leaves the velocities y: it ends them, or has its largest size.
 
-        G has the responses G_11, G_12 and G_22.
+        `response` and `inverse` are those of `disc_response`.
         """
-        half = T(0.5) * (G[0] - G[2])
-        response = T(0.5) * (G[0] + G[2]) + wp.sqrt(half * half + G[1] * G[1])
-        determinant = G[0] * G[2] - G[1] * G[1]
         x_1 = T(0.0)
         x_2 = T(0.0)
         if response > T(0.0):
-            is_whole = determinant > T(SINGULAR) * response * response
-            if is_whole:
-                x_1 = z_1 - (G[2] * y_1 - G[1] * y_2) / determinant
-                x_2 = z_2 - (G[0] * y_2 - G[1] * y_1) / determinant
-            if not is_whole or x_1 * x_1 + x_2 * x_2 > most * most:
+            x_1 = z_1 - inverse[0] * y_1 - inverse[1] * y_2
+            x_2 = z_2 - inverse[1] * y_1 - inverse[2] * y_2
+            if inverse[0] == T(0.0) or x_1 * x_1 + x_2 * x_2 > most * most:
                 # No further than by the largest response, so that sweeps do not go round the friction that slides.
                 x_1 = z_1 - y_1 / response
                 x_2 = z_2 - y_2 / response
-            size = wp.sqrt(x_1 * x_1 + x_2 * x_2)
-            if size > most:
-                x_1 = x_1 * most / size
-                x_2 = x_2 * most / size
+                size = wp.sqrt(x_1 * x_1 + x_2 * x_2)
+                if size > most:
+                    x_1 = x_1 * most / size
+                    x_2 = x_2 * most / size
         return x_1, x_2
 
     @wp.func
@@ -99,14 +105,14 @@ def friction_functions(precision: str) -> SimpleNamespace:
         about = T(0.0)
         if points.turn_normal[point] > T(0.0):
             about = wp.clamp(z[0] - w[0] / points.turn_normal[point], -most, most)
-        roll_1, roll_2 = in_disc(
-            z[1], z[2], w[1], w[2], points.turn_across[point], colliders.rolling_friction[surfaces] * z_n
-        )
+        most = colliders.rolling_friction[surfaces] * z_n
+        response, inverse = disc_response(points.turn_across[point])
+        roll_1, roll_2 = in_disc(z[1], z[2], w[1], w[2], response, inverse, most)
         found = V(about, roll_1, roll_2)
         points.turn[point] = found
         push_point(points, points.Y_w, point, mechanisms.v, found - z)
 
-    return SimpleNamespace(in_disc=in_disc, solve_turning=solve_turning)
+    return SimpleNamespace(disc_response=disc_response, in_disc=in_disc, solve_turning=solve_turning)
 
 
 @cache
@@ -115,14 +121,14 @@ def impact_functions(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions = point_functions(precision)
-    point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
+    point_motion, push_point = functions.motion, functions.push
     acceleration_along = functions.acceleration_along
 
     @wp.func
     def find_impact(colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, k: T, elapsed: T, h: T):
         """Find whether a rigid point closes in a time k that begins, when, and how it is to bounce; says so."""
         points.bounce[point] = T(NO_BOUNCE)
-        surfaces = surfaces_of(colliders, points, point)
+        surfaces = points.surfaces[point]
         e = colliders.restitution[surfaces]
         found = int(0)
         if e > T(0.0) and points.normal[point][0] > T(0.0) and not wp.isfinite(colliders.stiffness[surfaces]):
@@ -198,7 +204,7 @@ def point_law(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     functions, friction = point_functions(precision), friction_functions(precision)
-    point_motion, push_point, surfaces_of = functions.motion, functions.push, functions.surfaces_of
+    point_motion, push_point = functions.motion, functions.push
     point_rate = functions.rate
     in_disc, solve_turning = friction.in_disc, friction.solve_turning
     is_projected = overlap_functions(precision).is_projected
@@ -292,7 +298,7 @@ def point_law(precision: str) -> SimpleNamespace:
         y += points.carried_rate[point] * (elapsed + later * T(1 - is_relaxed) - points.lead[point])
         response = points.normal[point] - supported
         response[0] = wp.max(response[0], T(LEAST_LEFT) * points.normal[point][0])
-        surfaces = surfaces_of(colliders, points, point)
+        surfaces = points.surfaces[point]
         ahead = T(0.0)
         if points.is_free[point] == 1 and wp.isfinite(colliders.stiffness[surfaces]):
             before = point_rate(points, points.J, point, mechanisms.before, points.carried[point])
@@ -303,7 +309,8 @@ def point_law(precision: str) -> SimpleNamespace:
         change = z_n - z[0]
         y_1 = y[1] + response[1] * change
         y_2 = y[2] + response[2] * change
-        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across[point], points.friction[point] * z_n)
+        most = points.friction[point] * z_n
+        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, points.across_most[point], points.across_inverse[point], most)
         found = V(z_n, z_1, z_2)
         points.z[point] = found
         push_point(points, points.Y, point, mechanisms.v, found - z)

@@ -49,13 +49,6 @@ def point_functions(precision: str) -> SimpleNamespace:
         return mechanism
 
     @wp.func
-    def surfaces_of(colliders: Colliders, points: Points, point: int):
-        """The entry of two surfaces in tables of materials."""
-        i = points.first[point]
-        j = points.second[point]
-        return colliders.surface[i] * colliders.surfaces + colliders.surface[j]
-
-    @wp.func
     def point_rate(points: Points, J: wp.array(dtype=V), point: int, x: wp.array(dtype=T), start: V):
         """start + J x, with the J of velocities or of turning."""
         y = start
@@ -65,9 +58,11 @@ def point_functions(precision: str) -> SimpleNamespace:
         dof_b = points.second_dof[point]
         for d in range(points.first_dofs[point]):
             y += J[term + d] * x[dof_a + d]
+        # Sums of both sides do not wait for each other.
+        y_b = V()
         for d in range(points.second_dofs[point]):
-            y += J[other + d] * x[dof_b + d]
-        return y
+            y_b += J[other + d] * x[dof_b + d]
+        return y + y_b
 
     @wp.func
     def point_motion(points: Points, mechanisms: Mechanisms, point: int, elapsed: T):
@@ -84,11 +79,13 @@ def point_functions(precision: str) -> SimpleNamespace:
             J = points.J[term + d]
             y += J * mechanisms.v[dof_a + d]
             gap += J[0] * mechanisms.displacement[dof_a + d]
+        y_b = V()
+        gap_b = T(0.0)
         for d in range(points.second_dofs[point]):
             J = points.J[other + d]
-            y += J * mechanisms.v[dof_b + d]
-            gap += J[0] * mechanisms.displacement[dof_b + d]
-        return y, gap
+            y_b += J * mechanisms.v[dof_b + d]
+            gap_b += J[0] * mechanisms.displacement[dof_b + d]
+        return y + y_b, gap + gap_b
 
     @wp.func
     def acceleration_along(mechanisms: Mechanisms, points: Points, point: int, h: T):
@@ -111,7 +108,6 @@ def point_functions(precision: str) -> SimpleNamespace:
     return SimpleNamespace(
         tangents_of=tangents_of,
         mechanism_of=mechanism_of,
-        surfaces_of=surfaces_of,
         rate=point_rate,
         motion=point_motion,
         acceleration_along=acceleration_along,
@@ -352,7 +348,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         jacobian_functions(precision),
         response_functions(precision),
     )
-    tangents_of, mechanism_of, surfaces_of = of_points.tangents_of, of_points.mechanism_of, of_points.surfaces_of
+    tangents_of, mechanism_of = of_points.tangents_of, of_points.mechanism_of
     point_rate, bias_of, arm_at = of_points.rate, lasting_functions(precision).bias, predicted.arm_at
     are_free = predicted.are_free
     acceleration_along = of_points.acceleration_along
@@ -373,6 +369,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
         if point < points.count:
             first = mechanism_of(colliders, bodies, points.first[point])
             second = mechanism_of(colliders, bodies, points.second[point])
+            points.first_mechanism[point] = first
+            points.second_mechanism[point] = second
             if first >= 0:
                 found += mechanisms.dofs[first]
             if second >= 0 and second != first:
@@ -414,8 +412,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
         j = points.second[point]
         n = points.n[point]
         t_1, t_2 = tangents_of(n)
-        first = mechanism_of(colliders, bodies, i)
-        second = mechanism_of(colliders, bodies, j)
+        first = points.first_mechanism[point]
+        second = points.second_mechanism[point]
         term = points.term[point]
         other = term
         points.first_dofs[point] = 0
@@ -457,7 +455,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
-        pair = surfaces_of(colliders, points, point)
+        pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
+        points.surfaces[point] = pair
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]

@@ -13,7 +13,7 @@ from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
-from warp_artic.islands.point_law import point_law
+from warp_artic.islands.point_law import friction_functions, point_law
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.islands.responses import point_functions, response_functions
 from warp_artic.islands.substep import substep_functions
@@ -39,7 +39,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
     release_drives = limited_drives(precision).release
     rows = joint_rows(precision)
     first_dof, recall_rows, keep_rows = rows.first_dof, rows.recall, rows.keep
-    softness = point_law(precision).softness
+    softness, disc_response = point_law(precision).softness, friction_functions(precision).disc_response
     of_substeps = substep_functions(precision)
     Substep, solve_substep = of_substeps.Substep, of_substeps.solve
     project_overlaps = overlap_functions(precision).project
@@ -67,13 +67,17 @@ def solve_kernel(precision: str) -> wp.Kernel:
 
     @wp.func
     def begin(mechanisms: Mechanisms, points: Points, islands: Islands, island: Island):
-        """Have mechanisms begin with the velocities before the step, and sum up no impulses yet."""
+        """Have mechanisms begin with the velocities before the step, and sum up no impulses of points yet."""
         stay(mechanisms, islands, island)
         for index in range(island.first_mechanism, island.end_mechanism):
             recall_rows(mechanisms, island.env, islands.mechanisms[index])
         for index in range(island.first_point, island.end_point):
-            points.world[islands.points[index]] = V()
-            points.turn_world[islands.points[index]] = V()
+            point = islands.points[index]
+            points.world[point] = V()
+            points.turn_world[point] = V()
+            most, inverse = disc_response(points.across[point])
+            points.across_most[point] = most
+            points.across_inverse[point] = inverse
 
     @wp.func
     def mark_pushed(colliders: Colliders, bodies: Bodies, mechanisms: Mechanisms, env: int, collider: int):
@@ -153,7 +157,6 @@ def solve_kernel(precision: str) -> wp.Kernel:
     @wp.func
     def solve_island(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
@@ -168,7 +171,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         for substep in range(substeps):
             part = T(substep + 1) / T(substeps)
             now = Substep(substep, substeps, k, part, soft)
-            solve_substep(colliders, bodies, mechanisms, points, islands, island, now)
+            solve_substep(colliders, mechanisms, points, islands, island, now)
 
     @wp.func
     def begin_again(
@@ -183,8 +186,8 @@ def solve_kernel(precision: str) -> wp.Kernel:
         """Find the responses of points without released drives; start from the impulses of the step before."""
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
-            first = mechanism_of(colliders, bodies, points.first[point])
-            second = mechanism_of(colliders, bodies, points.second[point])
+            first = points.first_mechanism[point]
+            second = points.second_mechanism[point]
             write_responses(colliders, bodies, mechanisms, points, point, first, second)
             recall(points, point, old, points.earlier[point])
 
@@ -211,11 +214,11 @@ def solve_kernel(precision: str) -> wp.Kernel:
                     point = islands.points[index]
                     recall(points, point, known, wp.lower_bound(known.key, 0, known.count, points.key[point]))
             elif islands.asleep[env * mechanisms.count + number] == 0:
-                solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
+                solve_island(colliders, mechanisms, points, islands, island, h, substeps)
                 passes = int(1)
                 while passes < PASSES and release_drives(mechanisms, islands, island) > 0:
                     begin_again(colliders, bodies, mechanisms, points, islands, island, old)
-                    solve_island(colliders, bodies, mechanisms, points, islands, island, h, substeps)
+                    solve_island(colliders, mechanisms, points, islands, island, h, substeps)
                     passes += 1
                 for index in range(island.first_mechanism, island.end_mechanism):
                     keep_rows(mechanisms, env, islands.mechanisms[index])

@@ -25,7 +25,6 @@ from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.impacts import impact_rounds
 from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.point_law import IMPACT_ACCELERATION, NO_BOUNCE, impact_functions, point_law
-from warp_artic.islands.responses import point_functions
 from warp_artic.islands.supporting_rows import supporting_rows
 
 SWEEPS = wp.constant(3)
@@ -45,10 +44,9 @@ SETTLED = wp.constant(1e-3)
 def substep_functions(precision: str) -> SimpleNamespace:
     """The struct `Substep` and the function `solve`."""
     types = island_types(precision)
-    T, V, Colliders, Bodies = types.T, types.V, types.Colliders, types.Bodies
+    T, V, Colliders = types.T, types.V, types.Colliders
     Mechanisms, Points = types.Mechanisms, types.Points
     Islands, Island = island_structs()
-    mechanism_of, surfaces_of = point_functions(precision).mechanism_of, point_functions(precision).surfaces_of
     rows, supporting = joint_rows(precision), supporting_rows(precision)
     law, impacts = point_law(precision), impact_functions(precision)
     first_dof, solve_rows, warm_start_rows, end_rows = rows.first_dof, rows.solve, rows.warm_start, rows.end
@@ -95,7 +93,6 @@ def substep_functions(precision: str) -> SimpleNamespace:
     @wp.func
     def solve_at(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         point: int,
@@ -104,8 +101,8 @@ def substep_functions(precision: str) -> SimpleNamespace:
         is_relaxed: int,
     ):
         """Solve a point, and the rows that support what it pushes; returns about how much its velocity changes."""
-        first = mechanism_of(colliders, bodies, points.first[point])
-        second = mechanism_of(colliders, bodies, points.second[point])
+        first = points.first_mechanism[point]
+        second = points.second_mechanism[point]
         term = points.term[point]
         other = term + points.first_dofs[point]
         supported = supported_response(mechanisms, points, point, first, term)
@@ -124,7 +121,6 @@ def substep_functions(precision: str) -> SimpleNamespace:
     @wp.func
     def sweep(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
@@ -147,7 +143,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
             # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
             is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
             if points.normal[point][0] > T(0.0) and not is_idle:
-                change = solve_at(colliders, bodies, mechanisms, points, point, substep, elapsed, is_relaxed)
+                change = solve_at(colliders, mechanisms, points, point, substep, elapsed, is_relaxed)
                 largest = wp.max(largest, change)
         solve_rows(mechanisms, islands, island, substep.part)
         return largest
@@ -155,7 +151,6 @@ def substep_functions(precision: str) -> SimpleNamespace:
     @wp.func
     def pass_impacts_on(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
@@ -181,7 +176,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
                     if points.bounce[point] > T(NO_BOUNCE):
                         z = points.z[point]
                         turn = points.turn[point]
-                        found = solve_at(colliders, bodies, mechanisms, points, point, substep, elapsed, 0)
+                        found = solve_at(colliders, mechanisms, points, point, substep, elapsed, 0)
                         move_back(colliders, mechanisms, points, point, points.z[point] - z, points.turn[point] - turn)
                         change = wp.max(change, found)
                 solve_rows(mechanisms, islands, island, substep.part)
@@ -193,14 +188,13 @@ def substep_functions(precision: str) -> SimpleNamespace:
                 count = begin_round(colliders, mechanisms, points, islands, island, substep.k, elapsed, h)
 
     @wp.func
-    def mark_sides(colliders: Colliders, bodies: Bodies, mechanisms: Mechanisms, points: Points, point: int, mark: int):
-        mark_hit(mechanisms, points.environment[point], mechanism_of(colliders, bodies, points.first[point]), mark)
-        mark_hit(mechanisms, points.environment[point], mechanism_of(colliders, bodies, points.second[point]), mark)
+    def mark_sides(mechanisms: Mechanisms, points: Points, point: int, mark: int):
+        mark_hit(mechanisms, points.environment[point], points.first_mechanism[point], mark)
+        mark_hit(mechanisms, points.environment[point], points.second_mechanism[point], mark)
 
     @wp.func
     def mark_hits(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
@@ -210,24 +204,23 @@ def substep_functions(precision: str) -> SimpleNamespace:
         """Mark what is hit in a substep, and what touches jointed bodies."""
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
-            is_soft = wp.isfinite(colliders.stiffness[surfaces_of(colliders, points, point)])
+            is_soft = wp.isfinite(colliders.stiffness[points.surfaces[point]])
             if not is_soft and is_impact(mechanisms, points, point, k):
-                mark_sides(colliders, bodies, mechanisms, points, point, 1)
+                mark_sides(mechanisms, points, point, 1)
             elif points.z[point][0] > T(0.0):
                 if points.is_free[point] == 0:
-                    mark_sides(colliders, bodies, mechanisms, points, point, 2)
+                    mark_sides(mechanisms, points, point, 2)
 
     @wp.func
     def solve_substep(
         colliders: Colliders,
-        bodies: Bodies,
         mechanisms: Mechanisms,
         points: Points,
         islands: Islands,
         island: Island,
         substep: Substep,
     ):
-        pass_impacts_on(colliders, bodies, mechanisms, points, islands, island, substep)
+        pass_impacts_on(colliders, mechanisms, points, islands, island, substep)
         accelerate(mechanisms, islands, island, T(1.0) / T(substep.count))
         for index in range(island.first_point, island.end_point):
             warm_start(colliders, mechanisms, points, islands.points[index])
@@ -235,21 +228,21 @@ def substep_functions(precision: str) -> SimpleNamespace:
         sweeps = int(0)
         change = T(0.0)
         while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k):
-            change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 0)
+            change = sweep(colliders, mechanisms, points, islands, island, substep, 0)
             sweeps += 1
-        mark_hits(colliders, bodies, mechanisms, points, islands, island, substep.k)
+        mark_hits(colliders, mechanisms, points, islands, island, substep.k)
         move(mechanisms, islands, island, substep.k)
-        change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+        change = sweep(colliders, mechanisms, points, islands, island, substep, 1)
         relaxed = int(1)
         while relaxed < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k:
-            change = sweep(colliders, bodies, mechanisms, points, islands, island, substep, 1)
+            change = sweep(colliders, mechanisms, points, islands, island, substep, 1)
             relaxed += 1
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
             points.world[point] = points.world[point] + points.z[point]
             points.turn_world[point] = points.turn_world[point] + points.turn[point]
             if is_impact(mechanisms, points, point, substep.k):
-                mark_sides(colliders, bodies, mechanisms, points, point, 1)
+                mark_sides(mechanisms, points, point, 1)
                 discard_impact(points, point)
         for index in range(island.first_mechanism, island.end_mechanism):
             end_rows(mechanisms, island.env, islands.mechanisms[index])

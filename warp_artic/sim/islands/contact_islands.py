@@ -321,6 +321,9 @@ class ContactIslands:
             "environment",
             "first",
             "second",
+            "first_mechanism",
+            "second_mechanism",
+            "surfaces",
             "earlier",
             "is_free",
             "first_dof",
@@ -331,12 +334,13 @@ class ContactIslands:
             setattr(points, name, layout.zeros(room, int))
         of_places = ("in_first", "in_second", "n")
         lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
-        of_impulses = ("z", "warm", "world", "carried", "carried_rate", "normal", "across")
+        of_impulses = ("z", "warm", "world", "carried", "carried_rate", "normal", "across", "across_inverse")
         for name in (*of_places, *of_impulses, *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
         reals = (
             "gap",
             "lead",
+            "across_most",
             "friction",
             "hit",
             "bounce",
