@@ -27,7 +27,7 @@ def test_columns_of_boxes_come_to_rest(seed, precision):
     """Edges that are nearly parallel, and corners that are known by another number, had them sway for ever."""
     one = crowd(columns(seed), precision=precision, dt=1 / RATE)
     count = EDGE * EDGE * LAYERS
-    one.step(3 * RATE)
+    one.step(4 * RATE)
     start = one.state.link_pose.numpy()[:count, :3, 0].copy()
     speeds = []
     for _ in range(RATE):

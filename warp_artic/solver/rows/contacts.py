@@ -3,7 +3,8 @@
 Impulses of points are found by splitting (`solver.rows.contact_splitting`), or from those of the step before where they
 rest (`resting_contacts`). Where impacts give way by more than ANCHORED of the velocities, the impulses found become the
 anchors, and the splitting goes on. What sticks, slides and holds is known then, and `sticking_contacts` takes the
-give of what sticks away.
+give of what sticks away. Where it is not known, as many supports share a load or friction is near its bound, the
+impulses found become the anchors of the next ones: the method of proximal points, which needs no such knowledge.
 
 An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
 other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
@@ -65,6 +66,10 @@ ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)
 """Times that impulses found become the anchors."""
+ROUNDS = wp.constant(8)
+"""Times that impulses are found from anchors."""
+SHRINKS = wp.constant(0.7)
+"""What is left of a miss of velocities, at most, with the next anchors."""
 ANSWERED = wp.constant(0.9)
 """Part of the work of impulses that targets have for, from which on they are an answer."""
 
@@ -88,15 +93,55 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
     scale = largest_velocity(model, work, count, worker)
-    tolerance = scale * model.rounding[2, 0] * real(10.0, one)
     touches = touching(model, work, count, worker)
     rests = find_resting_impulses(model, work, count, scale, worker)
     moves = where_positive(scale, one - rests, zero)
-    going = moves
-    goes = any_positive(going)
-    factored = int(0)
-    if goes:
-        factored = factor_penalized(model, work, count, touches, worker)
+    if any_positive(moves):
+        approach_impulses(model, work, count, moves, touches, scale, worker)
+        limit_work(model, work, count, moves, worker)
+    else:
+        give_contacts(model, work, count, touches, worker)
+
+
+@wp.func
+def approach_impulses(
+    model: ModelArrays, work: WorkArrays, count: int, chosen: Real, touches: Real, scale: Real, worker: int
+):
+    """Find impulses by splitting, and without the give of what sticks, where `chosen`; give those that it `touches`.
+
+    Where what sticks, slides and holds is not known well enough, the impulses found become the anchors, from which the
+    next ones differ less, until velocities miss their targets by less than LEFT, or hardly less than before.
+    """
+    zero = scale - scale
+    tolerance = scale * real(LEFT, scale)
+    left = scale
+    goes = bool(True)
+    rounds = int(0)
+    while goes:
+        split_impulses(model, work, count, chosen, touches, scale, worker)
+        give_contacts(model, work, count, touches, worker)
+        missed = stiffen_contacts(model, work, count, chosen, tolerance, worker)
+        shrinks = where_positive(missed - left * real(SHRINKS, scale), zero, chosen)
+        chosen = where_positive(missed - tolerance, shrinks, zero)
+        touches = chosen
+        left = missed
+        rounds += 1
+        goes = any_positive(chosen) and rounds < ROUNDS
+        if goes:
+            anchor_contacts(model, work, count, chosen, worker)
+
+
+@wp.func
+def split_impulses(
+    model: ModelArrays, work: WorkArrays, count: int, chosen: Real, touches: Real, scale: Real, worker: int
+):
+    """Take turns of the splitting where `chosen`."""
+    one = real(1.0, scale)
+    zero = one - one
+    tolerance = scale * model.rounding[2, 0] * real(10.0, one)
+    going = chosen
+    goes = bool(True)
+    factored = factor_penalized(model, work, count, touches, worker)
     most = int(MOST_TURNS)
     if any_positive(real(DOUBLE, one) - model.rounding[0, 0]):
         most = MORE_TURNS * MOST_TURNS
@@ -119,13 +164,22 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
         if not goes and anchors < ANCHORS:
             anchors += 1
             most_given = maximum(scale * real(ANCHORED, one), tolerance)
-            going = move_anchors(model, work, count, most_given, moves, worker)
+            going = move_anchors(model, work, count, most_given, chosen, worker)
             goes = any_positive(going)
             turns = 0
-    give_contacts(model, work, count, touches, worker)
-    if any_positive(moves):
-        stiffen_contacts(model, work, count, moves, scale * real(LEFT, one), worker)
-        limit_work(model, work, count, moves, worker)
+
+
+@wp.func
+def anchor_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
+    """Where `chosen`, let the impulses found be the anchors, and the turns begin anew."""
+    zero = chosen - chosen
+    for a in range(count):
+        work.split_dual[a, worker] = where_positive(chosen, zero, work.split_dual[a, worker])
+        if is_contact(model, work, a, worker):
+            item = model.row_item[work.gathered[a, worker]]
+            takes = chosen * work.row_mask[a, worker]
+            before = work.contact_anchor[item, worker]
+            work.contact_anchor[item, worker] = where_positive(takes, work.split_impulse[a, worker], before)
 
 
 @wp.func

@@ -47,7 +47,10 @@ SLIDING_TURNS = wp.constant(4)
 
 @wp.func
 def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, tolerance: Real, worker: int):
-    """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows."""
+    """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows.
+
+    Returns what velocities miss with the impulses of the splitting, where no better ones are found.
+    """
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
     for a in range(count):
@@ -83,6 +86,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
         if is_contact(model, work, a, worker):
             work.trial_impulse[a, worker] = z * work.row_mask[a, worker]
             work.in_working_set[a, worker] = zero
+    return where_positive(wrong, missed, zero)
 
 
 @wp.func
