@@ -4,7 +4,8 @@ Impulses of points are found by splitting (`solver.rows.contact_splitting`), or 
 rest (`resting_contacts`). Where impacts give way by more than ANCHORED of the velocities, the impulses found become the
 anchors, and the splitting goes on. What sticks, slides and holds is known then, and `sticking_contacts` takes the
 give of what sticks away. Where it is not known, as many supports share a load or friction is near its bound, the
-impulses found become the anchors of the next ones: the method of proximal points, which needs no such knowledge.
+impulses found become the anchors of the next ones, of bodies without joints: the method of proximal points, which needs
+no such knowledge.
 
 An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
 other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
@@ -110,9 +111,10 @@ def approach_impulses(
     """Find impulses by splitting, and without the give of what sticks, where `chosen`; give those that it `touches`.
 
     Where what sticks, slides and holds is not known well enough, the impulses found become the anchors, from which the
-    next ones differ less, until velocities miss their targets by less than LEFT, or hardly less than before.
+    next ones differ less, until velocities miss their targets by less than LEFT, or hardly less than before. Joints
+    may press on what cannot give way, where impulses would grow each time: mechanisms with joints take the first ones.
     """
-    zero = scale - scale
+    zero = real(0.0, scale)
     tolerance = scale * real(LEFT, scale)
     left = scale
     goes = bool(True)
@@ -126,7 +128,7 @@ def approach_impulses(
         touches = chosen
         left = missed
         rounds += 1
-        goes = any_positive(chosen) and rounds < ROUNDS
+        goes = any_positive(chosen) and rounds < ROUNDS and model.dof_count == model.root_dofs
         if goes:
             anchor_contacts(model, work, count, chosen, worker)
 
@@ -172,7 +174,7 @@ def split_impulses(
 @wp.func
 def anchor_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Where `chosen`, let the impulses found be the anchors, and the turns begin anew."""
-    zero = chosen - chosen
+    zero = real(0.0, chosen)
     for a in range(count):
         work.split_dual[a, worker] = where_positive(chosen, zero, work.split_dual[a, worker])
         if is_contact(model, work, a, worker):
