@@ -34,6 +34,7 @@ def test_columns_of_boxes_come_to_rest(seed, precision):
         one.step()
         speeds.append(np.linalg.norm(one.state.link_velocity.numpy()[:count, :3, 0], axis=1).max())
     assert max(speeds) < 1e-4
-    assert np.abs(one.state.link_pose.numpy()[:count, :3, 0] - start).max() < 1e-5
+    drift = np.abs(one.state.link_pose.numpy()[:count, :3, 0] - start).max()
+    assert drift < (1e-6 if precision == "float64" else 5e-5)
     overlaps = [contact.gap for contact in one.contacts()]
     assert min(overlaps) > -1e-3 * SIZE
