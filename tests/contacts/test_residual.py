@@ -64,3 +64,19 @@ def test_a_ragdoll_that_lies_obeys_the_law(precision):
     simulation.step(120)
     assert residual.numpy().max() < 1e-4
     assert np.abs(simulation.state.joint_velocity.numpy()).max() < 1e-3
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_box_that_slides_and_turns(precision):
+    """Friction of each corner is against its slip at the end of the step, however slow."""
+    random = np.random.default_rng(3)
+    for speed in 10.0 ** np.arange(-4.0, 0.5, 0.5):
+        slope = np.arctan(0.25 * random.uniform(0.0, 1.5))
+        gravity = (9.81 * np.sin(slope), 0.0, -9.81 * np.cos(slope))
+        half = random.uniform((0.05, 0.05, 0.02), (0.3, 0.3, 0.1))
+        x, y, turning = speed * random.normal(size=3)
+        solid = box("box", tuple(half), (0, 0, half[2]), velocity=(x, y, 0), turning=(0, 0, 5.0 * turning))
+        scene = ContactScene(solids=[solid], gravity=gravity, friction=0.25)
+        one = simulation(scene, dt=1.0 / 60.0, precision=precision)
+        one.step(1)
+        assert one.state.contact_residual.numpy().max() < 1e-5 * max(speed, 1.0)

@@ -68,14 +68,18 @@ def normal_residual(work: WorkArrays, row: int, point: int, y: Real, worker: int
 def friction_residual(work: WorkArrays, row: int, point: int, y: Vec3, worker: int):
     """That of both tangents after the normal whose row is given, with the velocities of all three."""
     zero = real(0.0, work.impulse[row, worker])
-    one = real(1.0, zero)
     G = maximum(work.row_delassus[row + 1, worker], work.row_delassus[row + 2, worker])
-    size = where_positive(G, G, one)
-    z_1 = work.impulse[row + 1, worker]
-    z_2 = work.impulse[row + 2, worker]
-    w_1 = z_1 - y.y / size
-    w_2 = z_2 - y.z / size
     most = work.contact_friction[point, worker] * maximum(work.impulse[row, worker], zero)
+    return slip_residual(work.impulse[row + 1, worker], work.impulse[row + 2, worker], y.y, y.z, most, G)
+
+
+@wp.func
+def slip_residual(z_1: Real, z_2: Real, y_1: Real, y_2: Real, most: Real, G: Real):
+    """That of friction with two parts, no more than `most`, for the slip along both tangents."""
+    one = real(1.0, G)
+    size = where_positive(G, G, one)
+    w_1 = z_1 - y_1 / size
+    w_2 = z_2 - y_2 / size
     length = sqrt(w_1 * w_1 + w_2 * w_2)
     share = minimum(most / where_positive(length, length, one), one)
     miss_1 = z_1 - w_1 * share

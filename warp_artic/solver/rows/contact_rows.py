@@ -8,6 +8,7 @@ leave what redundant points share as it was.
 
 import warp as wp
 
+from warp_artic.constraints.contact_residual import slip_residual
 from warp_artic.constraints.rows import add_innovations, change_of_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -136,6 +137,28 @@ def largest_miss(model: ModelArrays, work: WorkArrays, count: int, worker: int):
             if is_normal(model, work, a, worker):
                 size = maximum(size, missing)
             largest = maximum(largest, size)
+    return largest
+
+
+@wp.func
+def largest_slip_residual(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+    """The largest `slip_residual` of points that push and slide; innovations are those of all impulses."""
+    largest = real(0.0, work.y_free[0, worker])
+    zero = largest
+    for a in range(count):
+        if is_normal(model, work, a, worker):
+            slides = where_positive(work.in_working_set[a - 1, worker], zero, work.in_working_set[a, worker])
+            if any_positive(slides):
+                mu = work.contact_friction[model.row_item[work.gathered[a, worker]] // 3, worker]
+                residual = slip_residual(
+                    work.split_impulse[a - 1, worker],
+                    work.split_impulse[a - 2, worker],
+                    neg(missing_velocity(model, work, a - 1, worker)),
+                    neg(missing_velocity(model, work, a - 2, worker)),
+                    mu * maximum(work.split_impulse[a, worker], zero),
+                    maximum(work.split_diagonal[a - 1, worker], work.split_diagonal[a - 2, worker]),
+                )
+                largest = maximum(largest, slides * residual)
     return largest
 
 

@@ -3,9 +3,9 @@
 Impulses of points are found by splitting (`solver.rows.contact_splitting`), or from those of the step before where they
 rest (`resting_contacts`). Where impacts give way by more than ANCHORED of the velocities, the impulses found become the
 anchors, and the splitting goes on. What sticks, slides and holds is known then, and `sticking_contacts` takes the
-give of what sticks away. Where it is not known, as many supports share a load or friction is near its bound, the
-impulses found become the anchors of the next ones, of bodies without joints: the method of proximal points, which needs
-no such knowledge.
+give of what sticks away. The impulses found become the anchors of the next ones, of bodies without joints, where it is
+not known, as many supports share a load or friction is near its bound, and where friction is not against the slip of
+what slides, as that is slow: the method of proximal points, which needs no such knowledge.
 
 An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
 other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
@@ -110,9 +110,10 @@ def approach_impulses(
 ):
     """Find impulses by splitting, and without the give of what sticks, where `chosen`; give those that it `touches`.
 
-    Where what sticks, slides and holds is not known well enough, the impulses found become the anchors, from which the
-    next ones differ less, until velocities miss their targets by less than LEFT, or hardly less than before. Joints
-    may press on what cannot give way, where impulses would grow each time: mechanisms with joints take the first ones.
+    Where what sticks, slides and holds is not known well enough, or friction is not against the slip, the impulses
+    found become the anchors, from which the next ones differ less, until velocities miss what they are to be by less
+    than LEFT, or hardly less than before. Joints may press on what cannot give way, where impulses would grow each
+    time: mechanisms with joints take the first ones.
     """
     zero = real(0.0, scale)
     tolerance = scale * real(LEFT, scale)

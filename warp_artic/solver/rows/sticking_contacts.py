@@ -31,6 +31,7 @@ from warp_artic.solver.rows.contact_rows import (
     is_contact,
     is_normal,
     largest_miss,
+    largest_slip_residual,
     miss_velocities,
     missing_velocity,
     slip_miss,
@@ -49,7 +50,8 @@ SLIDING_TURNS = wp.constant(4)
 def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, tolerance: Real, worker: int):
     """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows.
 
-    Returns what velocities miss with the impulses of the splitting, where no better ones are found.
+    Returns what velocities miss with the impulses of the splitting, where no better ones are found, and else by how
+    much friction of what slides is not against its slip.
     """
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
@@ -76,6 +78,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
         wrong = correct_rows(model, work, count, wrong, tolerance, worker)
         rounds += 1
     gains = where_positive(wrong, zero, missed - largest_miss(model, work, count, worker))
+    slid = largest_slip_residual(model, work, count, worker)
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
         taken = gains * work.row_mask[a, worker]
@@ -86,7 +89,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
         if is_contact(model, work, a, worker):
             work.trial_impulse[a, worker] = z * work.row_mask[a, worker]
             work.in_working_set[a, worker] = zero
-    return where_positive(wrong, missed, zero)
+    return where_positive(wrong, missed, slid)
 
 
 @wp.func
