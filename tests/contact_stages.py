@@ -112,9 +112,7 @@ class ContactScene:
         """The content of a USD layer in metres and kilograms with Z up; bodies are /World/<name>."""
         strength = float(np.linalg.norm(self.gravity))
         direction = tuple(np.asarray(self.gravity) / strength) if strength else (0.0, 0.0, -1.0)
-        ground = (
-            f'def Plane "ground" {_COLLIDER} {{\nuniform token axis = "Z"\n{_BOUND}\n}}\n' if self.has_ground else ""
-        )
+        ground = f'def Plane "ground" {COLLIDER} {{\nuniform token axis = "Z"\n{BOUND}\n}}\n' if self.has_ground else ""
         return (
             'def Xform "World" {\n'
             'def PhysicsScene "scene" {\n'
@@ -145,8 +143,8 @@ class ContactScene:
         )
 
 
-_COLLIDER = '(prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])'
-_BOUND = "rel material:binding:physics = </World/material>"
+COLLIDER = '(prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])'
+BOUND = "rel material:binding:physics = </World/material>"
 
 
 def _text(values) -> str:
@@ -182,15 +180,15 @@ def _shape_of(solid: Solid) -> str:
     if solid.kind == BOX:
         edges = _text(2.0 * np.array(solid.size))
         return (
-            f'def Cube "shape" {_COLLIDER} {{\ndouble size = 1\nfloat3 xformOp:scale = {edges}\n'
-            f'uniform token[] xformOpOrder = ["xformOp:scale"]\n{_BOUND}\n}}\n'
+            f'def Cube "shape" {COLLIDER} {{\ndouble size = 1\nfloat3 xformOp:scale = {edges}\n'
+            f'uniform token[] xformOpOrder = ["xformOp:scale"]\n{BOUND}\n}}\n'
         )
     if solid.kind == SPHERE:
-        return f'def Sphere "shape" {_COLLIDER} {{\ndouble radius = {solid.size[0]!r}\n{_BOUND}\n}}\n'
+        return f'def Sphere "shape" {COLLIDER} {{\ndouble radius = {solid.size[0]!r}\n{BOUND}\n}}\n'
     radius, half_height = solid.size
     return (
-        f'def {solid.kind.capitalize()} "shape" {_COLLIDER} {{\nuniform token axis = "Z"\n'
-        f"double radius = {radius!r}\ndouble height = {2.0 * half_height!r}\n{_BOUND}\n}}\n"
+        f'def {solid.kind.capitalize()} "shape" {COLLIDER} {{\nuniform token axis = "Z"\n'
+        f"double radius = {radius!r}\ndouble height = {2.0 * half_height!r}\n{BOUND}\n}}\n"
     )
 
 
