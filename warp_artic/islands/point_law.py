@@ -17,8 +17,9 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               r = stiffness k^2 G: a leapfrog step keeps the energy of a spring, and theta is what makes one that swings
               fast stable; that of r from STIFF on is no different from an overlap. Jointed bodies move by k v, and
               y_before is left out there. When relaxed, z_n is as it was
-    hit       z_n more than GROWS times that at the start of the substep, and the velocity of either body changes there
-              by more than HARD k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
+    hit       z_n more than IMPACT_GROWTH times that at the start of the substep, and the velocity of either body changes
+              there by more than (IMPACT_ACCELERATION + |c_n|) k, with c of `lasting_contacts`, as where it rolls J v has
+              to change by - c k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
               It would be applied twice, and sweeps remove little of it where a heavy body lies on a light one
 Softness keeps sweeps that have not converged from turning overlaps into velocities.
 
@@ -165,14 +166,15 @@ def impact_functions(precision: str) -> SimpleNamespace:
 
     @wp.func
     def is_impact(mechanisms: Mechanisms, points: Points, point: int, k: T):
-        """Whether z_n of a point grows, and changes velocities by more than weights do."""
+        """Whether z_n of a point grows, and changes velocities by more than weights and rolling do."""
         if points.z[point][0] <= T(IMPACT_GROWTH) * points.initial[point]:
             return False
         dofs = points.first_dofs[point]
         term = points.term[point]
         change = change_at(mechanisms, points, term, points.first_dof[point], dofs)
         other = change_at(mechanisms, points, term + dofs, points.second_dof[point], points.second_dofs[point])
-        return wp.max(change, other) > T(IMPACT_ACCELERATION) * k
+        usual = T(IMPACT_ACCELERATION) + wp.abs(points.carried_rate[point][0])
+        return wp.max(change, other) > usual * k
 
     @wp.func
     def discard_impact(points: Points, point: int):
