@@ -89,7 +89,7 @@ def test_a_coin_rolls_on_its_edge(tilt, circle, rate, lost, off):
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("tilt", [0.15, 0.3, 0.6])
 def test_a_disc_wobbles_about_its_centre(tilt, precision):
-    """As Euler's disc: the rim rolls round at up to 59 rad/s. It lay flat within 2 s, as rolling was taken for impacts."""
+    """As Euler's disc: the rim rolls round at up to 59 rad/s. It lay flat in 2 s: rolling was taken for impacts."""
     solid, speed = rolling_coin(0.075, 0.004, tilt, 0.0)
     motion = crowd_motion(ContactScene(solids=[solid], friction=1.0), 2.0, precision=precision)
     found = energy(solid, motion)

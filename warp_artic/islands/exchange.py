@@ -8,11 +8,11 @@ A body without joints, of mass m and inertia I about its centre of mass, moves i
     M^-1 = diag(1 / m, K^-1),   K = I + h / 2 ([w] I - [I w])
 with the force F and the moment N that are given, and I after half of the step: w x I w is that at the mean of w and w+,
 whatever contacts do. What they push is told to expect it (`give_expectations`). Without a middle K = I, where it is.
-Where the body turns by more than VIOLENT in the step, K = I and w x I w is left out: it would feed itself; where it
-turns w far (`uneven_inertia`) it is implicit, as in the step (`solver.violent_spin`).
-After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts have left it and I_0
-before the step: a step turns the moments of contacts and the inertia against each other, but contacts take energy and
-never give any.
+Where w x I w may turn w by more than VIOLENT in the step (`turns_far`), K = I and w x I w is left out: it would feed
+itself; where it turns w further it is implicit, as in the step (`solver.violent_spin`). What is nearly a ball may turn
+by far more itself. After the step w is scaled down there so that  w^T I w <= w_c^T I_0 w_c,  with w_c as contacts have
+left it and I_0 before the step: a step turns the moments of contacts and the inertia against each other, but contacts
+take energy and never give any.
 
 Mechanisms with joints make that step aside, and it is taken back.
 """
@@ -27,7 +27,7 @@ from warp_artic.islands.arrays import island_types
 from warp_artic.islands.predicted_motion import prediction_functions
 
 VIOLENT = wp.constant(0.2)
-"""Turn in a step from which bodies may not gain energy by it [rad]."""
+"""Turn of w in a step from which bodies may not gain energy by it [rad]."""
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
 
@@ -194,6 +194,12 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         return T(13.5) * wp.ddot(I, I) / (trace * trace) - T(4.5)
 
     @wp.func
+    def turns_far(masses: Masses, column: int, w: V, h: T):
+        """Whether w x I w may turn w by more than VIOLENT in a step; by no more than the body turns itself."""
+        uneven = wp.min(uneven_inertia(inertia_of(masses, wp.identity(3, dtype=T), column)), T(1.0))
+        return wp.length_sq(w) * h * h * uneven > T(VIOLENT * VIOLENT)
+
+    @wp.func
     def write_inverse(mechanisms: Mechanisms, row: int, I_inverse: M, m_inverse: T):
         """Write M^-1, six rows of six."""
         for axis in range(3):
@@ -230,7 +236,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         mass = masses.link_mass[0, column]
         w = bodies.angular[b]
         R = bodies.axes[b]
-        is_resolved = wp.length(w) * h <= T(VIOLENT)
+        is_resolved = not turns_far(masses, column, w, h)
         if is_resolved and end_weight < T(1.0):
             R = rotated(w * (T(0.5) * h)) * R
         I = inertia_of(masses, R, column)
@@ -263,6 +269,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
 
     @wp.kernel(**OPTIONS)
     def give_expectations(
+        masses: Masses,
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         h: T,
@@ -275,11 +282,12 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         env, k = wp.tid()
         column = columns[k] + env
         first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
-        turn = T(0.0)
-        for dof in range(first + 3, first + 6):
-            w = wp.max(wp.abs(mechanisms.start[dof]), wp.abs(mechanisms.v[dof])) * h
-            turn += w * w
-        if mechanisms.is_pushed[env * mechanisms.count + numbers[k]] == 1 and turn <= T(VIOLENT) * T(VIOLENT):
+        w = V()
+        for axis in range(3):
+            dof = first + 3 + axis
+            w[axis] = wp.max(wp.abs(mechanisms.start[dof]), wp.abs(mechanisms.v[dof]))
+        is_pushed = mechanisms.is_pushed[env * mechanisms.count + numbers[k]] == 1
+        if is_pushed and not turns_far(masses, column, w, h):
             for dof in range(6):
                 acceleration[dof, column] = (mechanisms.v[first + dof] - mechanisms.start[first + dof]) / h
             for row in range(change.shape[0]):
@@ -299,12 +307,12 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
         root_pose: Rows,
         root_velocity: Rows,
     ):
-        """Let bodies that turn fast have no more energy of rotation than contacts have left them."""
+        """Let bodies whose w turns far have no more energy of rotation than contacts have left them."""
         env, k = wp.tid()
         column = columns[k] + env
         b = env * bodies.count + own_bodies[k]
         w = vector_at(root_velocity, 3, column)
-        if wp.length(w) * h > T(VIOLENT) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
+        if turns_far(masses, column, w, h) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
             first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
             left = V(mechanisms.v[first + 3], mechanisms.v[first + 4], mechanisms.v[first + 5])
             most = wp.dot(left, inertia_of(masses, bodies.axes[b], column) * left)

@@ -17,9 +17,10 @@ With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J
               r = stiffness k^2 G: a leapfrog step keeps the energy of a spring, and theta is what makes one that swings
               fast stable; that of r from STIFF on is no different from an overlap. Jointed bodies move by k v, and
               y_before is left out there. When relaxed, z_n is as it was
-    hit       z_n more than IMPACT_GROWTH times that at the start of the substep, and the velocity of either body changes
-              there by more than (IMPACT_ACCELERATION + |c_n|) k, with c of `lasting_contacts`, as where it rolls J v has
-              to change by - c k: the next one does not begin with the impact, nor do rows of joints (`joint_rows`).
+    hit       z_n more than IMPACT_GROWTH times that at the start of the substep, and the velocity of either body
+              changes there by more than (IMPACT_ACCELERATION + |c_n|) k, with c of `lasting_contacts`, as J v of what
+              rolls has to change by - c k: the next one does not begin with the impact, nor do rows of joints
+              (`joint_rows`).
               It would be applied twice, and sweeps remove little of it where a heavy body lies on a light one
 Softness keeps sweeps that have not converged from turning overlaps into velocities.
 

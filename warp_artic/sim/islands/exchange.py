@@ -133,8 +133,8 @@ class Exchange:
             self._launch(self._kernels.give_forces, part.links, inputs)
             if part.is_body and self._has_middle:
                 names = "smooth_acceleration", "acceleration_change", "smoothness"
-                inputs = [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
-                inputs += [part.group.field(name).scalars for name in names]
+                inputs = [self._masses(part.group), part.mechanism_columns, part.mechanism_numbers, self._h]
+                inputs += [layout.mechanisms, *(part.group.field(name).scalars for name in names)]
                 self._launch(self._of_bodies.give_expectations, part.mechanism_columns, inputs)
 
     def add_contact_work(self, launches: Launches) -> None:
