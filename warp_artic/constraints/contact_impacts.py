@@ -2,13 +2,18 @@
 
 What an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by that part of it, instead
 of the weight of their dofs (`constraints.contact_law`). In islands that land the whole step moves with v+.
+Impulses that keep a point in place together, but not at the same time, would move it: the end of a rod that hits beside
+one that lies. Where a point would end in the other shape by more than TOLERATED, the island goes so much nearer to the
+path with v+ that none does:
+    gap + h (y+ + s J_n D) >= min(gap, 0) - TOLERATED thickness,   D the path less that with v+,   0 <= s <= 1
 """
 
 import warp as wp
 
 from warp_artic.constraints.contact_law import contact_direction
 from warp_artic.constraints.contact_lever import is_of_single_bodies
-from warp_artic.constraints.rows import add_responses
+from warp_artic.constraints.contact_motion import gap_before, velocity_after
+from warp_artic.constraints.rows import add_responses, row_rate
 from warp_artic.constraints.tied_path import tie_path
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -17,7 +22,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
+    neg,
     real,
     sub,
     where_positive,
@@ -25,12 +32,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 
+TOLERATED = wp.constant(0.02)
+"""Overlap that the path of an impact may lead to, as a share of half of the thinner shape."""
 LEAST_WEIGHT = wp.constant(1e-6)
 """Of a dof that impacts lead: with a smaller one, v+ would leave the range of numbers."""
 
 
 @wp.func
-def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
+def lead_by_impacts(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
     In an island with impacts, other contacts of bodies without joints are taken to give what their impulse is larger by
@@ -76,8 +85,47 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
             for row in range(model.stop_row):
                 work.tie_left[row, worker] = zero
             tie_path(model, work, worker, model.stop_row, 0)
+        keep_apart(model, work, block, worker, h)
         for dof in range(model.dof_count):
             lead_dof(work, dof, worker)
+
+
+@wp.func
+def keep_apart(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Bring `contact_path` of islands with impacts nearer to that with v+, where points would end in other shapes."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    for island in range(model.island_count):
+        pushed = maximum(work.island_push[island, worker], work.contact_has_passed[island, worker])
+        work.environment_mask[island, worker] = where_positive(pushed, one, zero)
+        work.island_push[island, worker] = one
+    for dof in range(model.dof_count):
+        is_hit = work.environment_mask[model.dof_island[dof], worker]
+        whole = (one - work.dof_weight[dof, worker]) * (work.v_next[dof, worker] - work.v[dof, worker])
+        path = work.contact_path[dof, worker]
+        work.contact_path[dof, worker] = where_positive(is_hit, path - whole, path)
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        point = model.row_item[row] // 3
+        island = model.row_island[row]
+        near = work.contact_near[point, worker] * work.environment_mask[island, worker]
+        if any_positive(near):
+            gap = gap_before(model, work, row, block, worker)
+            tolerated = real(TOLERATED, h) * model.contact_thickness[model.contact_of_point[point], block]
+            item = model.row_item[row]
+            drift = work.contact_drift_before[item, worker] - work.contact_drift[item, worker]
+            other = row_rate(model, work, work.contact_path, row, worker)
+            other = other + (one - work.dof_weight[model.row_dof[row], worker]) * drift
+            left = gap + h * velocity_after(model, work, row, worker) - minimum(gap, zero) + tolerated
+            over = where_positive(neg(left + h * other), near, zero)
+            share = where_positive(over, maximum(left, zero) / where_positive(over, neg(h * other), one), one)
+            work.island_push[island, worker] = minimum(work.island_push[island, worker], share)
+    for dof in range(model.dof_count):
+        is_hit = work.environment_mask[model.dof_island[dof], worker]
+        whole = (one - work.dof_weight[dof, worker]) * (work.v_next[dof, worker] - work.v[dof, worker])
+        path = work.contact_path[dof, worker]
+        share = work.island_push[model.dof_island[dof], worker]
+        work.contact_path[dof, worker] = where_positive(is_hit, whole + share * path, path)
 
 
 @wp.func

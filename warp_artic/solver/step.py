@@ -208,7 +208,7 @@ def move(
         correct_end(model, state, work, block, worker, h)
     leads = model.contact_count > 0 and plan.has_middle == 1
     if leads:
-        lead_by_impacts(model, work, worker)
+        lead_by_impacts(model, work, block, worker, h_sub)
     if model.contact_count > 0:
         keep_contacts(model, work, worker)
     move_joints(model, work, work.position, work.root, block, worker, h_sub, plan.has_middle, 1)
