@@ -66,9 +66,12 @@ NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
 NO_WARP = {"description", "usd", "batch", "cli", "errors", "garbage", "author", "torch", "jax", "__main__"}
 FOREIGN = {
     "cli/arguments.py": {"_actions", "_SubParsersAction"},
+    "math/kept_headers.py": {"_run_codegen"},
+    "math/lean_codegen.py": {"_codegen_functions"},
     "math/remembered_types.py": {"_collect_native_types"},
 }
-"""Private members of libraries, of which nothing public says the same: options of a parser, how Warp walks structs."""
+"""Private members of libraries, of which nothing public says the same: options of a parser, how Warp walks structs and
+writes sources."""
 NAMED_TUPLE = {"_asdict", "_replace", "_fields"}
 """Public members of named tuples, whose names are spelt so that they are none of the tuple's own."""
 

@@ -1,6 +1,6 @@
 """Has Warp write the source of our kernels leanly, for CPUs and for CUDA, as `math.lean_source` says.
 
-Warp has no option for that, so one method of it is wrapped, which gives the source of a module. It acts on modules
+Warp has no option for that, so two methods of it are wrapped, which give the source of a module. They act on modules
 whose flags of the compiler have MARK; that is part of the name of a kernel in the cache, so that no kernel is taken for
 one that another version of the rewriting made. Kernels of others, and those that are to check bounds or numbers, are
 left alone. With a version of Warp that is not known, or a source that is not understood, kernels are compiled as Warp
@@ -15,13 +15,13 @@ from functools import cache, wraps
 
 import warp as wp
 
-from warp_artic.math import remembered_types
+from warp_artic.math import kept_headers, remembered_types
 from warp_artic.math.lean_source import UnknownSourceError, rewritten
 
 LOG = logging.getLogger("warp_artic")
 KNOWN = ("1.19.",)
 """Beginnings of the versions of Warp whose source is known."""
-REWRITING = 3
+REWRITING = 4
 """Version of `lean_source`: another one wherever what it writes changes."""
 MARK = f"-DWARP_ARTIC_REWRITING={REWRITING}"
 """Flag of the compiler of modules that are rewritten, which does nothing else."""
@@ -46,7 +46,7 @@ def _install() -> bool:
     try:
         from warp._src.context import ModuleBuilder
 
-        write = ModuleBuilder.codegen
+        write, write_functions = ModuleBuilder.codegen, ModuleBuilder._codegen_functions
     except (ImportError, AttributeError):
         write = None
     if write is None or not is_known():
@@ -60,17 +60,29 @@ def _install() -> bool:
     def codegen(builder, device: str) -> str:
         return lean(write(builder, device), builder.options)
 
-    with suppress(ImportError, AttributeError):  # without it sources only take longer to write
-        remembered_types.install()
+    @wraps(write_functions)
+    def codegen_functions(builder, functions, device: str, **parts: bool) -> str:
+        if parts.get("reverse_only") and is_lean(builder.options):
+            return ""  # empty functions, of which none is called
+        return write_functions(builder, functions, device, **parts)
+
+    for part in (remembered_types, kept_headers):
+        with suppress(ImportError, AttributeError):  # without them kernels only take longer
+            part.install()
     setattr(codegen, MARKED, True)
-    ModuleBuilder.codegen = codegen
+    ModuleBuilder.codegen, ModuleBuilder._codegen_functions = codegen, codegen_functions
     return True
+
+
+def is_lean(options: dict) -> bool:
+    """Whether the source of a module with some resolved options is to be rewritten."""
+    is_checked = options["mode"] == "debug" or options["verify_fp"]
+    return MARK in (options["cpu_compiler_flags"] or "").split() and not is_checked
 
 
 def lean(source: str, options: dict) -> str:
     """The source of a module with some resolved options: rewritten where it is to be and can be."""
-    is_checked = options["mode"] == "debug" or options["verify_fp"]
-    if MARK not in (options["cpu_compiler_flags"] or "").split() or is_checked:
+    if not is_lean(options):
         return source
     try:
         return rewritten(source)
