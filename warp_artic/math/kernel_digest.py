@@ -6,6 +6,9 @@ of what the words of its bytecode mean, which Python has found already: function
 and constants. It tells apart what Warp's tells apart, and a little more: words for entries of structs too, where
 something of the module has the same name.
 
+Functions know some number types from the first call on that asks for derivatives. Overloads for such types are left out
+where nothing in the arguments of a kernel is of them, so that its name does not depend on what was asked for before.
+
 What is not known here is left to Warp: kernels with other values in them, and those of others.
 """
 
@@ -27,6 +30,8 @@ PLAIN = (int, float, str, type(None))
 """Types of constants of Python."""
 SCALARS = (wp.float32, wp.float64, wp.int32, wp.int64, wp.uint32, wp.uint64)
 """Those of Warp."""
+LATE: list[dict[int, type]] = []
+"""Number types that functions do not know from the start, each with its vectors and matrices, by their identity."""
 
 
 class UnknownValueError(Exception):
@@ -75,16 +80,21 @@ def digest_of(kernel: FunctionType, source: str) -> bytes:
     Raises:
         UnknownValueError: Something in it is not known here.
     """
-    walk = _Walk()
+    walk = _Walk(_types_of(kernel))
     walk.write(kernel, source)
     walk.write_all_that_is_called()
     return walk.digest.digest()
 
 
 class _Walk:
-    """A walk through all that a kernel calls, function by function, in the order in which they are met."""
+    """A walk through all that a kernel calls, function by function, in the order in which they are met.
 
-    def __init__(self):
+    Args:
+        own: Types in the arguments of the kernel, by their identity.
+    """
+
+    def __init__(self, own: set[int]):
+        self._others = {key for kinds in LATE if own.isdisjoint(kinds) for key in kinds}
         self.digest = hashlib.sha256()
         self._met: dict[wp.Function, str] = {}
         self._waiting: deque[wp.Function] = deque()
@@ -95,7 +105,8 @@ class _Walk:
         """Write what functions consist of, each one once."""
         while self._waiting:
             for overload in self._waiting.popleft().overloads_in_python:
-                self.write(overload.function, overload.source)
+                if self._others.isdisjoint(map(id, overload.function.__annotations__.values())):
+                    self.write(overload.function, overload.source)
 
     def write(self, function: FunctionType, source: str) -> None:
         """Write a function: its source, and what the words in it are."""
@@ -144,6 +155,24 @@ class _Walk:
                 raise UnknownValueError(function)
             self._met[function] = said
         return said
+
+
+def come_late(*kinds: type) -> None:
+    """Say of a number type, with its vectors and matrices, that functions know it from now on."""
+    LATE.append({id(kind): kind for kind in kinds})
+
+
+def _types_of(kernel: FunctionType) -> set[int]:
+    """Types of what a kernel is given, by their identity: of structs with those of their fields, of arrays' entries."""
+    found: set[int] = set()
+    waiting = list(inspect.get_annotations(kernel, eval_str=True).values())
+    while waiting:
+        kind = waiting.pop()
+        kind = getattr(kind, "dtype", kind)
+        if id(kind) not in found:
+            found.add(id(kind))
+            waiting += [field.type for field in getattr(kind, "vars", {}).values()]
+    return found
 
 
 def _loaded(code: CodeType) -> set[str]:

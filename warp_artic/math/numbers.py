@@ -16,6 +16,7 @@ from typing import Any
 import warp as wp
 
 from warp_artic.math.dual_functions import dual_functions
+from warp_artic.math.kernel_digest import come_late
 from warp_artic.math.lane_body import lane_body
 from warp_artic.math.processor import lane_bytes, register_bytes
 
@@ -334,7 +335,10 @@ def _numbers(lanes: int, scalar: type, is_dual: bool = False) -> Numbers:
 
 def numbers_of(lanes: int, scalar: type, real: type, is_dual: bool = False, is_taped: bool = False) -> Numbers:
     """A number type that takes so many scalars, with vectors and matrices."""
-    return Numbers(lanes, scalar, real, *_compound_types(real), is_dual, is_taped)
+    compounds = _compound_types(real)
+    if is_dual:
+        come_late(real, *compounds)
+    return Numbers(lanes, scalar, real, *compounds, is_dual, is_taped)
 
 
 WIDE32 = _numbers(lane_bytes() // 4, wp.float32)
