@@ -15,7 +15,7 @@ from warp_artic.kernels.launch import OPTIONS
 
 QUICK = "-O0 -march=native"
 TESTS = ("tests/kernels/test_threads.py", "tests/kernels/test_layout.py", "tests/math/test_rotation.py")
-LEFT_OUT = "tgs or scalar or allocate or different_robots"
+LEFT_OUT = "tgs or scalar or allocate or different_robots or how_many_threads"
 """What would need other kernels, or does not depend on widths."""
 
 

@@ -33,15 +33,12 @@ Warp writes it (85 s, 1), of the arm, the humanoid and the hand with tendons. At
 800: 9 s, 1.00, 1.00, 0.99; 400: 7.4 s, 1.5, 1.3, 1.3 (rotations and eliminations are called then); 200: 7.7 s, 1.7,
 1.5, 1.5. The source alone, with nothing optimized, takes 4 s."""
 
-INLINED_DUAL, INLINED_TAPED = 400, 200
-"""The same of kernels on numbers with derivatives, whose operations are longer, so that less is lost by a call.
+INLINED_TAPED = 200
+"""The same of kernels on taped numbers, whose operations are longer, so that less is lost by a call.
 
-Step kernels of float64 on AVX-512, CPU seconds to compile: of dual numbers 27, and at 400 22, at 200 19, where steps of
-the arm and the humanoid take 1.26 and 1.19 times as long, and `linearize` 1.06 and 1.12; of taped numbers 39, and at
-400 31, at 200 26, where `gradient` takes 1.04 and 1.07 times as long."""
+Step kernel of float64 on AVX-512: 39 CPU seconds to compile with 800, 31 with 400 and 26 with 200, where `gradient`
+takes 1.04 times as long. Of dual numbers it takes 27, 22 and 19, but their steps 1.1 to 1.25 times as long."""
 
-WIDEST_LANES = 64
-"""Bytes of a lane vector at most; a longer one is a dual number."""
 TAPED = "__attribute__((noinline))"
 """What only operations on taped numbers have."""
 
@@ -118,7 +115,6 @@ _HEAD = re.compile(
 )
 _PARAMETER = re.compile(r"    (.+?) ?(?<=[ *&])(\w+)$")
 _STRUCT = re.compile(r"struct (\w+)\n\{\n(.*?)^\};\n", re.M | re.S)
-_LANES = re.compile(r"typedef (float|double) V __attribute__\(\(ext_vector_type\((\d+)\)")
 _VARIABLE = re.compile(r"\bvar_\w+\b")
 _DECLARATION = re.compile(r"^    (?:const )?(\S.*[>*\w]) (var_\d+)(?: = [^;]*)?;$", re.M)
 _ARGUMENT = re.compile(r"^    (\w+) (var_\w+) = _wp_args->(\w+);$", re.M)
@@ -232,7 +228,7 @@ def rewritten(source: str) -> str:
     functions = {part.name: part for part in parts if isinstance(part, Function)}
     if not any(function.is_kernel for function in functions.values()):
         raise UnknownSourceError("no kernel")
-    _choose_calls(functions, _inlined(source))
+    _choose_calls(functions, INLINED_TAPED if TAPED in source else INLINED)
     whole = Source(functions, structs, *_known_layouts(functions))
     text = "".join(part if isinstance(part, str) else _emitted(part, whole) for part in parts)
     text = re.sub(r"^    (?:wp::)?adj_atomic_add\(&p->\w+, t\.\w+\);\n", "", text, flags=re.M)
@@ -242,7 +238,7 @@ def rewritten(source: str) -> str:
 
 def _with_lanes(source: str) -> tuple[str, str]:
     """The source with types of their own for lanes, and what defines these."""
-    kinds = sorted(set(_LANES.findall(source)))
+    kinds = sorted(set(re.findall(r"typedef (float|double) V __attribute__\(\(ext_vector_type\((\d+)\)", source)))
     definitions = ""
     for scalar, lanes in kinds:
         name = f"lanes_{lanes}_{scalar}"
@@ -266,14 +262,6 @@ def _function(part: str) -> Function:
     if "__global__ " in attributes:
         body = re.sub(r"^    (?=    )", "", body, flags=re.M)  # Warp has a loop around it
     return Function(attributes, returns, name, [parameter.groups() for parameter in parameters], body)
-
-
-def _inlined(source: str) -> int:
-    """Statements from which on functions of a source are called."""
-    if TAPED in source:
-        return INLINED_TAPED
-    widths = [int(lanes) * (4 if scalar == "float" else 8) for scalar, lanes in _LANES.findall(source)]
-    return INLINED_DUAL if max(widths, default=0) > WIDEST_LANES else INLINED
 
 
 def _choose_calls(functions: dict[str, Function], inlined: int) -> None:
