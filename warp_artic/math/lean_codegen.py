@@ -21,7 +21,7 @@ from warp_artic.math.lean_source import UnknownSourceError, rewritten
 LOG = logging.getLogger("warp_artic")
 KNOWN = ("1.19.",)
 """Beginnings of the versions of Warp whose source is known."""
-REWRITING = 4
+REWRITING = 5
 """Version of `lean_source`: another one wherever what it writes changes."""
 MARK = f"-DWARP_ARTIC_REWRITING={REWRITING}"
 """Flag of the compiler of modules that are rewritten, which does nothing else."""
