@@ -2,15 +2,17 @@
 
 Every source begins with Warp's own header. Precompiling it takes 1.9 CPU seconds, and Warp does so anew in each thread
 of each process that compiles something. Here it stays in the kernel cache, a file of 5 MB for each set of flags of the
-compiler, which finds out whether it is that of its headers, and is moved to its place when it is whole.
+compiler, which Warp moves to its place when it is whole. It is that of the headers of one installation: of their place
+and their age, so that environments that share a cache have one each.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 import threading
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 
 import warp as wp
@@ -58,12 +60,19 @@ def folder() -> str | None:
     """Where headers are kept; None where there can be no such folder."""
     if not wp.config.kernel_cache_dir:  # Warp has not begun
         return None
-    path = os.path.join(wp.config.kernel_cache_dir, FOLDER)
+    path = os.path.join(wp.config.kernel_cache_dir, FOLDER, _installation())
     try:
         os.makedirs(path, exist_ok=True)
     except OSError:
         return None
     return path if os.access(path, os.W_OK) else None
+
+
+@cache
+def _installation() -> str:
+    """A name for the headers of this installation of Warp."""
+    header = Path(wp.__file__).resolve().with_name("native") / "builtin.h"
+    return hashlib.sha256(f"{header} {header.stat().st_mtime_ns}".encode()).hexdigest()[:12]
 
 
 def is_missing() -> bool:
