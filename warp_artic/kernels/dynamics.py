@@ -39,16 +39,16 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         joint_force: Array,
         vdot: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            solve_accelerations(model, state, control, work, joint_force, column, slot)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            solve_accelerations(model, state, control, work, joint_force, block, worker)
             for dof in range(model.dof_count):
-                vdot[dof, column] = work.vdot[dof, slot]
+                vdot[dof, block] = work.vdot[dof, worker]
 
     @wp.kernel(**OPTIONS)
     def efforts(
@@ -56,18 +56,18 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         with_gravity: int,
         with_velocities: int,
         acceleration: Array,
         effort: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
             for dof in range(model.dof_count):
-                work.u[dof, slot] = acceleration[dof, column]
-            find_efforts(model, state, control, work, effort, column, slot, with_gravity, with_velocities)
+                work.u[dof, worker] = acceleration[dof, block]
+            find_efforts(model, state, control, work, effort, block, worker, with_gravity, with_velocities)
 
     @wp.kernel(**OPTIONS)
     def solutions(
@@ -75,23 +75,23 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         count: int,
         right: Array,
         solution: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
             for dof in range(model.dof_count):
-                work.effort[dof, slot] = real(0.0, model.gravity[0, column])
-            factor_bare(model, state, control, work, column, slot)
+                work.effort[dof, worker] = real(0.0, model.gravity[0, block])
+            factor_bare(model, state, control, work, block, worker)
             for k in range(count):
                 for dof in range(model.dof_count):
-                    work.u[dof, slot] = right[dof * count + k, column]
-                respond_to_loads(model, work, work.vdot, slot)
+                    work.u[dof, worker] = right[dof * count + k, block]
+                respond_to_loads(model, work, work.vdot, worker)
                 for dof in range(model.dof_count):
-                    solution[dof * count + k, column] = work.vdot[dof, slot]
+                    solution[dof * count + k, block] = work.vdot[dof, worker]
 
     @wp.kernel(**OPTIONS)
     def held_solutions(
@@ -99,7 +99,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         has_middle: int,
         dt: wp.float64,
@@ -112,21 +112,21 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         gradients: Array,
         pushes: Array,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(slot, columns, workers):
-            hold_constraints(model, state, control, work, free, held, column, slot, has_middle, h)
-            measure_held_rows(model, work, rows, bounds, gradients, pushes, column, slot, has_middle, h)
-            set_position_weight(state, work, column, slot, has_middle)
+        for block in range(worker, blocks, workers):
+            hold_constraints(model, state, control, work, free, held, block, worker, has_middle, h)
+            measure_held_rows(model, work, rows, bounds, gradients, pushes, block, worker, has_middle, h)
+            set_position_weight(state, work, block, worker, has_middle)
             if model.driven == 1:
-                hold_drives(model, control, work, held, yielding, drives, column, slot, has_middle, h)
+                hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
 
     @wp.kernel(**OPTIONS)
     def bounds(
         model: Model,
         state: State,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         dt: wp.float64,
         rows: wp.array(dtype=int),
@@ -134,47 +134,47 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         gradients: Array,
         pushes: Array,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(slot, columns, workers):
-            load_state(model, state, work, column, slot)
-            measure_bounds(model, work, rows, bounds, gradients, pushes, column, slot, h)
+        for block in range(worker, blocks, workers):
+            load_state(model, state, work, block, worker)
+            measure_bounds(model, work, rows, bounds, gradients, pushes, block, worker, h)
 
     @wp.kernel(**OPTIONS)
     def mass_matrix(
         model: Model,
         state: State,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         with_armature: int,
         apart: wp.array(dtype=int),
         matrix: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            orient_links(model, state, work, column, slot)
-            compose_inertias(model, work, column, slot)
-            share = real(float(with_armature), model.gravity[0, column])
-            set_mass_matrix(model, work, apart, matrix, column, slot, share)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            orient_links(model, state, work, block, worker)
+            compose_inertias(model, work, block, worker)
+            share = real(float(with_armature), model.gravity[0, block])
+            set_mass_matrix(model, work, apart, matrix, block, worker, share)
 
     @wp.kernel(**OPTIONS)
     def jacobian(
         model: Model,
         state: State,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         movers: wp.array2d(dtype=int),
         vectors: Array,
         matrix: Array,
     ):
-        slot = wp.tid()
-        for first in range(slot, columns, workers * TOGETHER):
-            last = wp.min(first + workers * TOGETHER, columns)
-            for column in range(first, last, workers):
-                orient_links(model, state, work, column, slot)
-                keep_vectors(model, work, vectors, column, slot)
+        worker = wp.tid()
+        for first in range(worker, blocks, workers * TOGETHER):
+            last = wp.min(first + workers * TOGETHER, blocks)
+            for block in range(first, last, workers):
+                orient_links(model, state, work, block, worker)
+                keep_vectors(model, work, vectors, block, worker)
             set_jacobian(model, vectors, movers, matrix, first, last, workers)
 
     @wp.kernel(**OPTIONS)
@@ -182,7 +182,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         model: Model,
         state: State,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         tree: int,
         origin: Array,
@@ -190,21 +190,21 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         momentum: Array,
         matrix: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            load_state(model, state, work, column, slot)
-            orient_links(model, state, work, column, slot)
-            locate_links(model, work, work.root, column, slot)
-            compose_inertias(model, work, column, slot)
-            place = find_center(model, work, tree, column, slot)
-            store_vec3(center, 0, column, place + load_vec3(origin, 0, column))
-            set_centroidal_matrix(model, work, matrix, column, slot, place)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            load_state(model, state, work, block, worker)
+            orient_links(model, state, work, block, worker)
+            locate_links(model, work, work.root, block, worker)
+            compose_inertias(model, work, block, worker)
+            place = find_center(model, work, tree, block, worker)
+            store_vec3(center, 0, block, place + load_vec3(origin, 0, block))
+            set_centroidal_matrix(model, work, matrix, block, worker, place)
             for row in range(6):
                 total = real(0.0, place.x)
                 for dof in range(model.dof_count):
                     if model.link_tree[model.dof_link[dof]] == tree:
-                        total = total + matrix[row * model.dof_count + dof, column] * work.v[dof, slot]
-                momentum[row, column] = total
+                        total = total + matrix[row * model.dof_count + dof, block] * work.v[dof, worker]
+                momentum[row, block] = total
 
     @wp.kernel(**OPTIONS)
     def coefficients(
@@ -212,14 +212,14 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         contacts: Contacts,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         count: int,
         matrix: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            set_coefficients(model, state, contacts, work, matrix, column, slot, count)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            set_coefficients(model, state, contacts, work, matrix, block, worker, count)
 
     @wp.kernel(**OPTIONS)
     def impulses(
@@ -228,7 +228,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         control: Control,
         contacts: Contacts,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         count: int,
         dt: wp.float64,
@@ -238,11 +238,11 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         vdot: Array,
         residual: Array,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(slot, columns, workers):
-            solve_impulses(model, state, control, contacts, work, joint_force, column, slot, h)
-            report_impulses(model, contacts, work, impulse, effort, vdot, residual, count, column, slot, h)
+        for block in range(worker, blocks, workers):
+            solve_impulses(model, state, control, contacts, work, joint_force, block, worker, h)
+            report_impulses(model, contacts, work, impulse, effort, vdot, residual, count, block, worker, h)
 
     return SimpleNamespace(
         accelerate=accelerate,

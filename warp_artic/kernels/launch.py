@@ -1,7 +1,7 @@
-"""The kernels: one thread is one worker, which takes its share of the columns one after the other.
+"""The kernels: one thread is one worker, which takes its share of the blocks of environments one after the other.
 
-On a CPU a launch has one worker, and threads make launches for parts of the columns (`kernels.threads`); on CUDA there
-is one worker for each column. The work space has one slot for each worker, so that it stays in the caches however many
+On a CPU a launch has one worker, and threads make launches for parts of the blocks (`kernels.threads`); on CUDA there
+is one worker for each block. The work space has a place for each worker, so that it stays in the caches however many
 environments there are.
 
 One step kernel serves every tree, from the first step on, so that results never depend on which kernels are compiled.
@@ -78,7 +78,7 @@ SETTLES_WITH_CONTACTS = {"direct": solve_with_contacts, "pgs": solve_pgs_with_co
 
 
 @wp.func
-def find_none(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def find_none(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Find no points of contact: those of a mechanism without such shapes."""
     pass
 
@@ -130,37 +130,37 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
         every: int,
         record: int,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(first + slot, end, workers):
-            check_values(model, state, column)
+        for block in range(first + worker, end, workers):
+            check_values(model, state, block)
             if model.sleep_steps > 0:
-                wake_changed(model, state, control, column)
-            was_awake = is_awake(model, state, column)
+                wake_changed(model, state, control, block)
+            was_awake = is_awake(model, state, block)
             for count in range(steps):
                 reports = int(0)
                 if count == steps - 1:
                     reports = with_forces
-                if reports > 0 or is_awake(model, state, column):
+                if reports > 0 or is_awake(model, state, block):
                     known_step_block(
                         model,
                         state,
                         control,
                         work,
                         forces,
-                        column,
-                        slot,
+                        block,
+                        worker,
                         h,
                         StepPlan(has_middle, substeps, sweeps, last_sweeps, reports),
                         settle,
                         find_points,
                     )
                 else:
-                    count_step(state, column)
+                    count_step(state, block)
                 if every > 0 and (count + 1) % every == 0:
-                    keep(state, kept, record + (count + 1) // every - 1, column)
+                    keep(state, kept, record + (count + 1) // every - 1, block)
             if model.sleep_steps > 0 and was_awake:
-                remember(model, state, control, column)
+                remember(model, state, control, block)
 
     return step
 
@@ -189,22 +189,22 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
         every: int,
         record: int,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(first + slot, end, workers):
-            check_values(model, state, column)
+        for block in range(first + worker, end, workers):
+            check_values(model, state, block)
             if model.sleep_steps > 0:
-                wake_changed(model, state, control, column)
-            was_awake = is_awake(model, state, column)
+                wake_changed(model, state, control, block)
+            was_awake = is_awake(model, state, block)
             for count in range(steps):
-                if is_awake(model, state, column):
-                    step_runge_kutta(model, state, control, work, column, slot, h)
+                if is_awake(model, state, block):
+                    step_runge_kutta(model, state, control, work, block, worker, h)
                 else:
-                    count_step(state, column)
+                    count_step(state, block)
                 if every > 0 and (count + 1) % every == 0:
-                    keep(state, kept, record + (count + 1) // every - 1, column)
+                    keep(state, kept, record + (count + 1) // every - 1, block)
             if model.sleep_steps > 0 and was_awake:
-                remember(model, state, control, column)
+                remember(model, state, control, block)
 
     return runge_kutta
 
@@ -227,9 +227,9 @@ def mobilities_kernel(numbers: Numbers) -> wp.Kernel:
         workers: int,
         mobility: wp.array2d(dtype=Real),
     ):
-        slot = wp.tid()
-        for column in range(first + slot, end, workers):
-            measure_tendons(model, state, control, work, mobility, column, slot)
+        worker = wp.tid()
+        for block in range(first + worker, end, workers):
+            measure_tendons(model, state, control, work, mobility, block, worker)
 
     return mobilities
 
@@ -253,9 +253,9 @@ def contacts_kernel(numbers: Numbers) -> wp.Kernel:
         position: wp.array2d(dtype=Real),
         normal: wp.array2d(dtype=Real),
     ):
-        slot = wp.tid()
-        for column in range(first + slot, end, workers):
-            report_contacts(model, state, work, gap, position, normal, column, slot)
+        worker = wp.tid()
+        for block in range(first + worker, end, workers):
+            report_contacts(model, state, work, gap, position, normal, block, worker)
 
     return contacts
 
@@ -268,10 +268,10 @@ def report_kernel(numbers: Numbers) -> wp.Kernel:
 
     @wp.kernel(**OPTIONS)
     def report(model: Model, state: State, report: Report, work: Work, first: int, end: int, workers: int):
-        slot = wp.tid()
-        for column in range(first + slot, end, workers):
-            report_links(model, state, work, report, column, slot)
-            report_rows(model, state, work, report, column, slot)
+        worker = wp.tid()
+        for block in range(first + worker, end, workers):
+            report_links(model, state, work, report, block, worker)
+            report_rows(model, state, work, report, block, worker)
 
     return report
 
@@ -300,15 +300,15 @@ def displace_kernel(numbers: Numbers) -> wp.Kernel:
     def displace(
         model: Model, state: State, work: Work, first: int, end: int, workers: int, path: wp.array2d(dtype=Real)
     ):
-        slot = wp.tid()
-        for column in range(first + slot, end, workers):
-            displace_block(model, state, work, path, column, slot)
+        worker = wp.tid()
+        for block in range(first + worker, end, workers):
+            displace_block(model, state, work, path, block, worker)
             if model.link_count == 1:
                 # What contacts have given is not to be expected of the next step.
-                moved = real(0.0, model.gravity[0, column])
+                moved = real(0.0, model.gravity[0, block])
                 for dof in range(model.dof_count):
-                    moved = maximum(moved, absolute(path[dof, column]))
-                forget_accelerations(model, state, column, moved)
+                    moved = maximum(moved, absolute(path[dof, block]))
+                forget_accelerations(model, state, block, moved)
 
     return displace
 
@@ -321,11 +321,11 @@ def watch_kernel(numbers: Numbers) -> wp.Kernel:
 
     @wp.kernel(**OPTIONS)
     def watch(model: Model, state: State, control: Control, keeps: int):
-        column = wp.tid()
+        block = wp.tid()
         if keeps == 1:
-            remember(model, state, control, column)
+            remember(model, state, control, block)
         else:
-            wake_changed(model, state, control, column)
+            wake_changed(model, state, control, block)
 
     return watch
 

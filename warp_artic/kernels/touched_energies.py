@@ -20,11 +20,11 @@ def energy_kernels_for(numbers: Numbers) -> SimpleNamespace:
 
     @wp.kernel(**OPTIONS)
     def free_energies(
-        model: Model, state: State, control: Control, work: Work, columns: int, workers: int, energy: Array
+        model: Model, state: State, control: Control, work: Work, blocks: int, workers: int, energy: Array
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            keep_free_energies(model, state, control, work, energy, column, slot)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            keep_free_energies(model, state, control, work, energy, block, worker)
 
     @wp.kernel(**OPTIONS)
     def contact_work(
@@ -32,7 +32,7 @@ def energy_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         dt: wp.float64,
         time_ahead: wp.float64,
@@ -41,11 +41,11 @@ def energy_kernels_for(numbers: Numbers) -> SimpleNamespace:
         energy: Array,
         touched: Array,
     ):
-        slot = wp.tid()
+        worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
         ahead = real(time_ahead, h)
-        for column in range(slot, columns, workers):
-            add_contact_work(model, state, control, work, free, found, energy, touched, column, slot, h, ahead)
+        for block in range(worker, blocks, workers):
+            add_contact_work(model, state, control, work, free, found, energy, touched, block, worker, h, ahead)
 
     @wp.kernel(**OPTIONS)
     def touched_energies(
@@ -53,13 +53,13 @@ def energy_kernels_for(numbers: Numbers) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        blocks: int,
         workers: int,
         energy: Array,
         touched: Array,
     ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            limit_energies(model, state, control, work, energy, touched, column, slot)
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            limit_energies(model, state, control, work, energy, touched, block, worker)
 
     return SimpleNamespace(free_energies=free_energies, contact_work=contact_work, touched_energies=touched_energies)

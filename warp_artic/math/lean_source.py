@@ -7,7 +7,7 @@ bitwise the same:
 
 - Structs and arrays are passed by reference. Nothing writes to a parameter, else it stays a value; `__restrict` tells
   that what is stored in arrays is not in the structs.
-- A header of an array is used where it is, not copied: `work.v[i, slot]` is one address.
+- A header of an array is used where it is, not copied: `work.v[i, worker]` is one address.
 - No index is negative. What `kernels.layout` says of arrays is said at each access.
 - Lanes are one vector of the compiler, not an array of scalars.
 - Functions that come to INLINED or more statements when all that they call is inlined are compiled once, and called.
