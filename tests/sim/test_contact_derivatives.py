@@ -233,9 +233,10 @@ def test_single_precision(name):
     found = [simulation(name, precision=precision) for precision in ("float32", "float64")]
     seeds = random_seeds(found[0], ["root_velocity"])
     one, other = (stacked(side.tangent(seeds, 1).derivatives) for side in found)
-    # Of four points that slide, what they share is known to rounding over the part of R that is left.
-    shares = name in ("a box that slides", "a box on a box")
-    assert distance(one, other) < (5e-3 if shares else 1e-4)
+    # Of four points that slide, what they share is known to rounding over the part of R that is left, and that of two
+    # whose impulses become anchors to rounding over a part of that.
+    most = {"a box that slides": 5e-3, "a box on a box": 5e-3, "a box that is thrown": 1e-3}
+    assert distance(one, other) < most.get(name, 1e-4)
 
 
 def test_kinks():

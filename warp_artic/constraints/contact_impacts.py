@@ -6,6 +6,7 @@ Impulses that keep a point in place together, but not at the same time, would mo
 one that lies. Where a point would end in the other shape by more than TOLERATED, the island goes so much nearer to the
 path with v+ that none does:
     gap + h (y+ + s J_n D) >= min(gap, 0) - TOLERATED thickness,   D the path less that with v+,   0 <= s <= 1
+where nothing of the island turns by more than MOST_TURN.
 """
 
 import warp as wp
@@ -34,6 +35,8 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 
 TOLERATED = wp.constant(0.02)
 """Overlap that the path of an impact may lead to, as a share of half of the thinner shape."""
+MOST_TURN = wp.constant(0.5)
+"""Turn in a step from which on velocities of points do not tell where they end [rad]."""
 LEAST_WEIGHT = wp.constant(1e-6)
 """Of a dof that impacts lead: with a smaller one, v+ would leave the range of numbers."""
 
@@ -99,6 +102,12 @@ def keep_apart(model: ModelArrays, work: WorkArrays, block: int, worker: int, h:
         pushed = maximum(work.island_push[island, worker], work.contact_has_passed[island, worker])
         work.environment_mask[island, worker] = where_positive(pushed, one, zero)
         work.island_push[island, worker] = one
+    for dof in range(model.dof_count):
+        if model.dof_is_linear[dof] == 0:
+            island = model.dof_island[dof]
+            turn = h * maximum(absolute(work.v[dof, worker]), absolute(work.v_next[dof, worker]))
+            is_hit = work.environment_mask[island, worker]
+            work.environment_mask[island, worker] = where_positive(turn - real(MOST_TURN, h), zero, is_hit)
     for dof in range(model.dof_count):
         is_hit = work.environment_mask[model.dof_island[dof], worker]
         whole = (one - work.dof_weight[dof, worker]) * (work.v_next[dof, worker] - work.v[dof, worker])

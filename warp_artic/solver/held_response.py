@@ -9,7 +9,8 @@ and friction are left out too: they may give way. Those of links are written as 
 v+ acted in all of the step.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
-stiff drive acts within the step. One with a maximum force may give way: M_c^-1 without those is written too, and
+stiff drive acts within the step. Their slopes are those of the factors of a step, so that impulses change velocities as
+they do in the step. One with a maximum force may give way: M_c^-1 without those is written too, and
     f = start - slope v+,   |f| <= most
 of each, for those that find out whether it does (`islands.limited_drives`).
 """
@@ -42,6 +43,7 @@ from warp_artic.solver.bare_dynamics import factor_bare
 from warp_artic.solver.constraint_impulses import place_rows
 from warp_artic.solver.rows.problem import dependent_share
 from warp_artic.solver.step import set_position_weight
+from warp_artic.solver.velocities import factor
 
 
 @wp.func
@@ -223,35 +225,52 @@ def hold_drives(
     """
     n = model.dof_count
     ahead = real(0.5 * float(has_middle), h) * h
-    zero = real(0.0, h)
     if model.acceleration_drives == 1:
         leave_drives_out(model, control, work, block, worker)
         for row in range(model.row_count):
             measure_row(model, work, row, block, worker, h)
     fold_drives(model, control, work, block, worker, h, 1)
+    factor(model, control, work, block, worker, h)
     for dof in range(model.root_dofs, n):
-        item = dof - model.root_dofs
-        viscous = model.friction_viscous[item, block]
-        yields = is_finite(largest_drive_force(model, work, item, block, worker))
-        k = where_positive(yields, zero, work.spring[dof, worker])
-        d = where_positive(yields, viscous, work.damper[dof, worker])
-        hold_dof(model, work, held, dof, k, d, block, worker, h)
+        slope, _drag = steady_law(model, work, dof, block, worker, h)
+        hold_dof(model, work, held, dof, slope, block, worker, h)
     for entry in range(n * n):
         yielding[entry, block] = held[entry, block]
     for dof in range(model.root_dofs, n):
         item = dof - model.root_dofs
-        most = largest_drive_force(model, work, item, block, worker)
-        yields = is_finite(most)
-        spring = work.spring[dof, worker]
-        k = where_positive(yields, spring, zero)
-        d = where_positive(yields, work.damper[dof, worker] - model.friction_viscous[item, block], zero)
-        slope, drag = hold_dof(model, work, held, dof, k, d, block, worker, h)
+        steady_slope, steady_drag = steady_law(model, work, dof, block, worker, h)
+        slope, drag = folded_law(work, dof, worker, h)
+        slope = slope - steady_slope
+        hold_dof(model, work, held, dof, slope, block, worker, h)
         v = work.v[dof, worker]
         # Positions are those of the middle here, and the step has its drives where it starts.
-        bias = work.drive_bias[item, worker] + ahead * spring * v
-        drives[DRIVE_SIZE * dof, block] = bias - drag * v
+        bias = work.drive_bias[item, worker] + ahead * work.spring[dof, worker] * v
+        drives[DRIVE_SIZE * dof, block] = bias - (drag - steady_drag) * v
         drives[DRIVE_SIZE * dof + 1, block] = slope
-        drives[DRIVE_SIZE * dof + 2, block] = most
+        drives[DRIVE_SIZE * dof + 2, block] = largest_drive_force(model, work, item, block, worker)
+
+
+@wp.func
+def folded_law(work: WorkArrays, dof: int, worker: int, h: Real):
+    """slope and drag of `phases.implicit` of the spring and damper of a dof, as the factors have them."""
+    theta = work.theta[dof, worker]
+    resistance = joint_resistance(work.spring[dof, worker], work.damper[dof, worker], work.reach[dof, worker], h)
+    return theta * resistance, (real(1.0, h) - theta) * resistance
+
+
+@wp.func
+def steady_law(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, h: Real):
+    """slope and drag of what does not give way: of viscous friction alone, where a drive has a maximum force."""
+    item = dof - model.root_dofs
+    one = real(1.0, h)
+    yields = is_finite(largest_drive_force(model, work, item, block, worker))
+    slope, drag = folded_law(work, dof, worker, h)
+    viscous = model.friction_viscous[item, block]
+    inertia = one / work.D_inverse[dof, worker] - h * slope
+    theta, _reach = joint_weights(one - one, viscous, inertia, work.free_weight[0, worker], h)
+    slope = where_positive(yields, theta * viscous, slope)
+    drag = where_positive(yields, (one - theta) * viscous, drag)
+    return slope, drag
 
 
 @wp.func
@@ -264,24 +283,18 @@ def largest_drive_force(model: ModelArrays, work: WorkArrays, item: int, block: 
 
 @wp.func
 def hold_dof(
-    model: ModelArrays, work: WorkArrays, held: Array, dof: int, k: Real, d: Real, block: int, worker: int, h: Real
+    model: ModelArrays, work: WorkArrays, held: Array, dof: int, slope: Real, block: int, worker: int, h: Real
 ):
-    """Take a spring and damper of a dof into the response; returns slope and drag of `phases.implicit`."""
+    """Take a spring and damper of a dof, with its slope of `phases.implicit`, into the response."""
     n = model.dof_count
-    one = real(1.0, h)
     own = held[dof * n + dof, block]
-    moves = where_positive(own, one, real(0.0, h))
-    inertia = one / where_positive(own, own, one)
-    theta, reach = joint_weights(k, d, inertia, work.free_weight[0, worker], h)
-    resistance = joint_resistance(k, d, reach, h)
-    slope = theta * resistance
     if any_positive(slope):
-        inverse = moves * h * slope / (one + h * slope * own)
+        moves = where_positive(own, real(1.0, h), real(0.0, h))
+        inverse = moves * h * slope / (real(1.0, h) + h * slope * own)
         for other in range(n):
             work.u[other, worker] = held[other * n + dof, block] * inverse
             work.vdot[other, worker] = held[dof * n + other, block]
         take_off_product(model, work, held, block, worker)
-    return slope, (one - theta) * resistance
 
 
 @wp.func
