@@ -10,8 +10,8 @@ is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and th
     contact, overlap  b = share min(- s g_0 / (2 n h), depenetration speed),  s = min(|g_0| / deep, 1),  with the share
                       by the lever that joints leave the point (`constraints.contact_lever`), in each of n substeps
     deep overlap      b = 0 where |g_0| > deep, or where b would be more than |gravity| h: positions are moved apart by
-                      h times that speed, at most by MOST_MOVED of the half thickness, and no velocity lasts
-                      (`constraints.overlap_projection`)
+                      h times that speed, those of single bodies at most by MOST_MOVED of the half thickness, and no
+                      velocity lasts (`constraints.overlap_projection`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
     landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints and several points without e
@@ -89,7 +89,8 @@ STILL = wp.constant(0.6)
 TOUCHES = wp.constant(0.01)
 """Overlap, as a share of `deep`, up to which shapes that rest without any force do not move apart: some is rounding."""
 MOST_MOVED = wp.constant(0.25)
-"""Part of the half thickness of a shape by which it is moved out of another in a step, so that it turns little."""
+"""Part of the half thickness of a shape by which a body without joints is moved out of another in a step, so that it
+turns little. What joints press into a shape needs more."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 CREEPS = wp.constant(2.0)
@@ -219,7 +220,7 @@ def set_normal_row(
     throws = minimum(back - fall, depth - real(TOUCHES, h))
     projected = where_positive(maximum(depth - one, throws), acts, zero) * where_positive(neg(gap), one, zero)
     projected = where_positive(is_finite(model.contact_stiffness[pair, block]), zero, projected)
-    most = model.contact_thickness[pair, block] * real(MOST_MOVED, h)
+    most = where_positive(reach, one / zero, model.contact_thickness[pair, block] * real(MOST_MOVED, h))
     work.contact_gap_change[point, worker] = projected * minimum(back * h, most)
     back = where_positive(projected, zero, back)
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
