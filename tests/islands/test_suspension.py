@@ -25,6 +25,7 @@ def body(name: str, mass: float, place, shape: str = "", schemas: str = "") -> s
 def car(stiffness: float, damping: float, speed: float = 0.0, strongest: float = np.inf) -> ContactScene:
     """A chassis on four wheels, each on a spring, with axles that are driven at a speed [rad/s]."""
     prims = body("chassis", CHASSIS, (0, 0, HEIGHT), schemas='"PhysicsArticulationRootAPI", ')
+    down = RADIUS - HEIGHT
     for number, (x, y) in enumerate(PLACES):
         shape = f'def Sphere "shape" {COLLIDER} {{\ndouble radius = {RADIUS}\n{BOUND}\n}}\n'
         prims += body(f"knuckle_{number}", KNUCKLE, (x, y, RADIUS))
@@ -32,7 +33,7 @@ def car(stiffness: float, damping: float, speed: float = 0.0, strongest: float =
         prims += (
             f'def PhysicsPrismaticJoint "spring_{number}" (prepend apiSchemas = ["PhysicsDriveAPI:linear"]) {{\n'
             f'uniform token physics:axis = "Z"\nrel physics:body0 = </World/chassis>\n'
-            f"rel physics:body1 = </World/knuckle_{number}>\npoint3f physics:localPos0 = ({x}, {y}, {RADIUS - HEIGHT})\n"
+            f"rel physics:body1 = </World/knuckle_{number}>\npoint3f physics:localPos0 = ({x}, {y}, {down})\n"
             f"float drive:linear:physics:stiffness = {stiffness}\nfloat drive:linear:physics:damping = {damping}\n}}\n"
             f'def PhysicsRevoluteJoint "axle_{number}" (prepend apiSchemas = ["PhysicsDriveAPI:angular"]) {{\n'
             f'uniform token physics:axis = "Y"\nrel physics:body0 = </World/knuckle_{number}>\n'
