@@ -9,8 +9,9 @@ and friction are left out too: they may give way. Those of links are written as 
 v+ acted in all of the step.
 
 Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
-stiff drive acts within the step. Their slopes are those of the factors of a step, so that impulses change velocities as
-they do in the step. One with a maximum force may give way: M_c^-1 without those is written too, and
+stiff drive acts within the step. Their slopes are those of the factors of a step, with springs between the dofs of a
+joint (`phases.joint_springs`), so that impulses change velocities as they do there. One with a maximum force may give
+way: M_c^-1 without those is written too, and
     f = start - slope v+,   |f| <= most
 of each, for those that find out whether it does (`islands.limited_drives`).
 """
@@ -24,6 +25,7 @@ from warp_artic.constraints.drive_envelope import braking_bound
 from warp_artic.constraints.rows import prepare_response, row_response
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Vec3,
     absolute,
     add,
     any_positive,
@@ -33,12 +35,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import FROM_OUTSIDE, HOLDS, has_trait
 from warp_artic.phases.implicit import joint_resistance, joint_weights
 from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.phases.joint_springs import pair
 from warp_artic.solver.bare_dynamics import factor_bare
 from warp_artic.solver.constraint_impulses import place_rows
 from warp_artic.solver.rows.problem import dependent_share
@@ -232,8 +236,12 @@ def hold_drives(
     fold_drives(model, control, work, block, worker, h, 1)
     factor(model, control, work, block, worker, h)
     for dof in range(model.root_dofs, n):
-        slope, _drag = steady_law(model, work, dof, block, worker, h)
-        hold_dof(model, work, held, dof, slope, block, worker, h)
+        link = model.dof_link[dof]
+        if model.link_is_coupled[link] == 0:
+            slope, _drag = steady_law(model, work, dof, block, worker, h)
+            hold_dof(model, work, held, dof, h * slope, block, worker)
+        elif dof == model.link_dof[link]:
+            hold_coupled_joint(model, work, held, link, block, worker, h)
     for entry in range(n * n):
         yielding[entry, block] = held[entry, block]
     for dof in range(model.root_dofs, n):
@@ -241,7 +249,7 @@ def hold_drives(
         steady_slope, steady_drag = steady_law(model, work, dof, block, worker, h)
         slope, drag = folded_law(work, dof, worker, h)
         slope = slope - steady_slope
-        hold_dof(model, work, held, dof, slope, block, worker, h)
+        hold_dof(model, work, held, dof, h * slope, block, worker)
         v = work.v[dof, worker]
         # Positions are those of the middle here, and the step has its drives where it starts.
         bias = work.drive_bias[item, worker] + ahead * work.spring[dof, worker] * v
@@ -282,19 +290,88 @@ def largest_drive_force(model: ModelArrays, work: WorkArrays, item: int, block: 
 
 
 @wp.func
-def hold_dof(
-    model: ModelArrays, work: WorkArrays, held: Array, dof: int, slope: Real, block: int, worker: int, h: Real
-):
-    """Take a spring and damper of a dof, with its slope of `phases.implicit`, into the response."""
+def hold_coupled_joint(model: ModelArrays, work: WorkArrays, held: Array, link: int, block: int, worker: int, h: Real):
+    """Take a joint with springs between its dofs into the response; without these, where a drive of it may give way.
+
+    What they add to the mass matrix is  C = L D L^T  with D >= 0, a column of L after the other.
+    """
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    first = model.link_dof[link]
+    dofs = model.link_dofs[link]
+    scale = work.theta[first, worker] * work.reach[first, worker] * h * h
+    for j in range(dofs):
+        most = largest_drive_force(model, work, first + j - model.root_dofs, block, worker)
+        scale = where_positive(is_finite(most), zero, scale)
+    c_0, _drag = steady_law(model, work, first, block, worker, h)
+    c_1, _drag = steady_law(model, work, first + 1, block, worker, h)
+    c_2 = zero
+    c_01 = scale * work.cross_spring[pair(first, 0, 1), worker]
+    c_02 = zero
+    c_12 = zero
+    if dofs == 3:
+        c_2, _drag = steady_law(model, work, first + 2, block, worker, h)
+        c_02 = scale * work.cross_spring[pair(first, 0, 2), worker]
+        c_12 = scale * work.cross_spring[pair(first, 1, 2), worker]
+    c_0 = c_0 * h
+    inverse = where_positive(c_0, one / where_positive(c_0, c_0, one), zero)
+    hold_sum(model, work, held, first, dofs, vec3(one, c_01 * inverse, c_02 * inverse), c_0, block, worker)
+    c_1 = c_1 * h - c_01 * c_01 * inverse
+    c_12 = c_12 - c_01 * c_02 * inverse
+    c_2 = c_2 * h - c_02 * c_02 * inverse
+    inverse = where_positive(c_1, one / where_positive(c_1, c_1, one), zero)
+    hold_sum(model, work, held, first, dofs, vec3(zero, one, c_12 * inverse), c_1, block, worker)
+    hold_sum(model, work, held, first, dofs, vec3(zero, zero, one), c_2 - c_12 * c_12 * inverse, block, worker)
+
+
+@wp.func
+def hold_dof(model: ModelArrays, work: WorkArrays, held: Array, dof: int, c: Real, block: int, worker: int):
+    """Take what a spring and damper add to the mass matrix at a dof, c = h slope, into the response."""
     n = model.dof_count
     own = held[dof * n + dof, block]
-    if any_positive(slope):
-        moves = where_positive(own, real(1.0, h), real(0.0, h))
-        inverse = moves * h * slope / (real(1.0, h) + h * slope * own)
+    if any_positive(c):
+        one = real(1.0, c)
+        inverse = where_positive(own, one, one - one) * c / (one + c * own)
         for other in range(n):
             work.u[other, worker] = held[other * n + dof, block] * inverse
             work.vdot[other, worker] = held[dof * n + other, block]
         take_off_product(model, work, held, block, worker)
+
+
+@wp.func
+def hold_sum(
+    model: ModelArrays, work: WorkArrays, held: Array, first: int, dofs: int, a: Vec3, c: Real, block: int, worker: int
+):
+    """The same of c a a^T at up to three dofs of a joint; none where c is not positive."""
+    n = model.dof_count
+    if any_positive(c):
+        zero = real(0.0, c)
+        own = zero
+        for other in range(n):
+            work.u[other, worker] = zero
+            work.vdot[other, worker] = zero
+            for k in range(dofs):
+                work.u[other, worker] = work.u[other, worker] + held[other * n + first + k, block] * entry(a, k)
+                work.vdot[other, worker] = work.vdot[other, worker] + held[(first + k) * n + other, block] * entry(a, k)
+        for k in range(dofs):
+            own = own + entry(a, k) * work.u[first + k, worker]
+        one = real(1.0, c)
+        takes = where_positive(own, where_positive(c, one, zero), zero)
+        inverse = takes * c / (one + where_positive(takes, c * own, zero))
+        for other in range(n):
+            work.u[other, worker] = work.u[other, worker] * inverse
+        take_off_product(model, work, held, block, worker)
+
+
+@wp.func
+def entry(a: Vec3, k: int):
+    """One of the entries of a vector."""
+    found = a.x
+    if k == 1:
+        found = a.y
+    if k == 2:
+        found = a.z
+    return found
 
 
 @wp.func
