@@ -77,24 +77,24 @@ def test_axles_drive_it(rate):
 
 @pytest.mark.parametrize("targets", [(0.0, 0.0, 0.0), (20.0, -30.0, 25.0)])
 def test_springs_of_a_ball_joint_hold_what_stands(targets):
-    """Drives of several rotations have springs between them, and left a foot at 1e-5 m/s at 240 Hz."""
+    """Drives of several rotations have springs between them: without these a foot moved, most of all at long steps."""
     foot = (
         f'def Cube "shape" {COLLIDER} {{\ndouble size = 1\nfloat3 xformOp:scale = (0.6, 0.6, 0.1)\n'
         f'uniform token[] xformOpOrder = ["xformOp:scale"]\n{BOUND}\n}}\n'
     )
     prims = body("foot", 10.0, (0, 0, 0.05), foot, schemas='"PhysicsArticulationRootAPI", ')
-    prims += body("torso", 1.0, (0, 0, 0.4))
+    prims += body("torso", 5.0, (0, 0, 0.4))
     drives = ", ".join(f'"PhysicsDriveAPI:rot{axis}"' for axis in "XYZ")
     prims += (
         f'def PhysicsSphericalJoint "ball" (prepend apiSchemas = [{drives}]) {{\n'
         "rel physics:body0 = </World/foot>\nrel physics:body1 = </World/torso>\n"
         "point3f physics:localPos0 = (0, 0, 0.05)\npoint3f physics:localPos1 = (0, 0, -0.3)\n"
     )
-    for axis, target, stiffness in zip("XYZ", targets, (2.0, 1.0, 0.4), strict=True):
+    for axis, target, stiffness in zip("XYZ", targets, (10.0, 5.0, 2.0), strict=True):
         prims += f"float drive:rot{axis}:physics:stiffness = {stiffness}\n"
-        prims += f"float drive:rot{axis}:physics:damping = {0.1 * stiffness}\n"
+        prims += f"float drive:rot{axis}:physics:damping = {0.03 * stiffness}\n"
         prims += f"float drive:rot{axis}:physics:targetPosition = {target}\n"
     one = crowd(ContactScene(solids=[], friction=0.8, joints=prims + "}\n"), precision="float64", dt=1.0 / 240.0)
     one.step(960)
-    links = [name.endswith(("/foot", "/torso")) for name in one.link_names]
-    assert np.abs(one.state.link_velocity.numpy()[links, :, 0]).max() < 1e-6
+    standing = [name.endswith("/foot") for name in one.link_names].index(True)
+    assert np.abs(one.state.link_velocity.numpy()[standing, :, 0]).max() < 1e-8
