@@ -75,9 +75,13 @@ def test_axles_drive_it(rate):
     assert one.state.link_velocity.numpy()[chassis, 0, 0] - before == pytest.approx(80.0 / RADIUS / inertia, rel=1e-3)
 
 
+@pytest.mark.parametrize("rate", [60, 240])
 @pytest.mark.parametrize("targets", [(0.0, 0.0, 0.0), (20.0, -30.0, 25.0)])
-def test_springs_of_a_ball_joint_hold_what_stands(targets):
-    """Drives of several rotations have springs between them: without these a foot moved, most of all at long steps."""
+def test_springs_of_a_ball_joint_hold_what_stands(targets, rate):
+    """Drives of several rotations have springs between them: without these a foot moved, most of all at long steps.
+
+    At 60 Hz it went on with 0.08 rad/s, as steps in a boundary layer had other weights than contacts suppose.
+    """
     foot = (
         f'def Cube "shape" {COLLIDER} {{\ndouble size = 1\nfloat3 xformOp:scale = (0.6, 0.6, 0.1)\n'
         f'uniform token[] xformOpOrder = ["xformOp:scale"]\n{BOUND}\n}}\n'
@@ -94,7 +98,7 @@ def test_springs_of_a_ball_joint_hold_what_stands(targets):
         prims += f"float drive:rot{axis}:physics:stiffness = {stiffness}\n"
         prims += f"float drive:rot{axis}:physics:damping = {0.03 * stiffness}\n"
         prims += f"float drive:rot{axis}:physics:targetPosition = {target}\n"
-    one = crowd(ContactScene(solids=[], friction=0.8, joints=prims + "}\n"), precision="float64", dt=1.0 / 240.0)
-    one.step(960)
+    one = crowd(ContactScene(solids=[], friction=0.8, joints=prims + "}\n"), precision="float64", dt=1.0 / rate)
+    one.step(4 * rate)
     standing = [name.endswith("/foot") for name in one.link_names].index(True)
     assert np.abs(one.state.link_velocity.numpy()[standing, :, 0]).max() < 1e-8

@@ -329,7 +329,7 @@ def single_body_kernels(precision: str) -> SimpleNamespace:
 
 @cache
 def tree_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `take_velocities`, `take_trees` and `keep_accelerations`."""
+    """The kernels of mechanisms with joints."""
     types = island_types(precision)
     T, Bodies, Mechanisms = types.T, types.Bodies, types.Mechanisms
     Rows = wp.array2d(dtype=T)
@@ -400,13 +400,22 @@ def tree_kernels(precision: str) -> SimpleNamespace:
                 mechanisms.jacobian[target + entry] = jacobian[source + entry, column]
 
     @wp.kernel(**OPTIONS)
+    def mark_touched(columns: wp.array(dtype=int), own_bodies: wp.array2d(dtype=int), bodies: Bodies, is_touched: Rows):
+        """Mark the mechanisms with joints that contacts push in the step."""
+        env, k = wp.tid()
+        touched = T(0.0)
+        for index in range(own_bodies.shape[1]):
+            b = env * bodies.count + own_bodies[k, index]
+            touched += wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b])
+        is_touched[0, columns[k] + env] = wp.where(touched > T(0.0), T(1.0), T(0.0))
+
+    @wp.kernel(**OPTIONS)
     def keep_accelerations(
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
-        own_bodies: wp.array2d(dtype=int),
         h: T,
-        bodies: Bodies,
         mechanisms: Mechanisms,
+        is_touched: Rows,
         acceleration: Rows,
         change: Rows,
         input_change: Rows,
@@ -418,11 +427,7 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         """
         env, k = wp.tid()
         column = columns[k] + env
-        touched = T(0.0)
-        for index in range(own_bodies.shape[1]):
-            b = env * bodies.count + own_bodies[k, index]
-            touched += wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b])
-        if touched > T(0.0):
+        if is_touched[0, column] > T(0.0):
             first = env * mechanisms.dof_count + mechanisms.first[numbers[k]]
             for dof in range(mechanisms.dofs[numbers[k]]):
                 free = (mechanisms.free[first + dof] - mechanisms.start[first + dof]) / h
@@ -436,5 +441,8 @@ def tree_kernels(precision: str) -> SimpleNamespace:
                 smoothness[row, column] = T(0.0)
 
     return SimpleNamespace(
-        take_velocities=take_velocities, take_trees=take_trees, keep_accelerations=keep_accelerations
+        take_velocities=take_velocities,
+        take_trees=take_trees,
+        mark_touched=mark_touched,
+        keep_accelerations=keep_accelerations,
     )

@@ -50,4 +50,5 @@ def initial_control(mechanisms) -> dict[str, np.ndarray]:
         "drive_velocity_target": np.array([[drive.velocity_target for drive in row] for row in drives]),
         "joint_effort": np.zeros((len(mechanisms), len(drives[0]))),
         "link_external_force": np.zeros((len(mechanisms), 6 * links)),
+        "is_touched": np.zeros((len(mechanisms), 1)),
     }

@@ -13,7 +13,9 @@ from its own pivot, are those of a dof on its own. Such a step is done again:
 A layer is where any driven dof misses what was expected of its w by LAYER of the largest angular rate, counted by the
 part of a velocity that its drive takes in a step; and by enough to matter, as velocity forces are products of rates: h
 rate times h miss is above LEAST_MISS. Each island is looked at for itself. It is none where motion is resolved, which
-costs nothing more then.
+costs nothing more then; and none in a step in which contacts among many bodies push the mechanism
+(`control.is_touched`), as their impulses are found for the weights that dofs have on their own
+(`solver.held_response`).
 """
 
 import warp as wp
@@ -31,7 +33,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.model.islands import island_dof
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.joint_springs import pair
@@ -51,7 +53,7 @@ def forget_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Real
 
 
 @wp.func
-def find_layer(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+def find_layer(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write w to the velocities of the middle of islands that are in a boundary layer; says where, as
     `work.in_boundary_layer`.
 
@@ -77,6 +79,7 @@ def find_layer(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
                 miss = maximum(miss, taken * absolute(w - work.v_middle[dof, worker]))
         matters = h * size * (h * miss) - real(LEAST_MISS, h)
         layer = maximum(minimum(miss - real(LAYER, h) * size, matters), zero)
+        layer = where_positive(control.is_touched[0, block], zero, layer)
         work.is_solved_again[island, worker] = layer
         if any_positive(layer):
             work.in_boundary_layer[island, worker] = layer

@@ -151,7 +151,7 @@ def solve_velocities(
             is_unsolved = any_positive(largest_of_islands(model, work.is_solved_again, worker))
             goes = is_unsolved
             if has_layers and halves == 0 and expectations == 0 and not goes:
-                is_unsolved = any_positive(find_layer(model, work, worker, h))
+                is_unsolved = any_positive(find_layer(model, control, work, block, worker, h))
                 goes = is_unsolved
                 if goes:
                     halves = 1

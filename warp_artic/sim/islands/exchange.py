@@ -131,7 +131,11 @@ class Exchange:
             outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.mechanisms, *outputs]
             self._launch(self._kernels.give_forces, part.links, inputs)
-            if part.is_body and self._has_middle:
+            if not part.is_body:
+                is_touched = part.group.field("is_touched").scalars
+                inputs = [part.mechanism_columns, part.own_bodies, layout.bodies, is_touched]
+                self._launch(self._of_trees.mark_touched, part.mechanism_columns, inputs)
+            elif self._has_middle:
                 names = "smooth_acceleration", "acceleration_change", "smoothness"
                 inputs = [self._masses(part.group), part.mechanism_columns, part.mechanism_numbers, self._h]
                 inputs += [layout.mechanisms, *(part.group.field(name).scalars for name in names)]
@@ -168,15 +172,8 @@ class Exchange:
         """Leave impacts out of the accelerations that mechanisms with joints expect in the next step."""
         layout = self._layout
         for part in self._trees:
-            names = ("smooth_acceleration", "acceleration_change", "input_change", "smoothness")
-            inputs = [
-                part.mechanism_columns,
-                part.mechanism_numbers,
-                part.own_bodies,
-                self._h,
-                layout.bodies,
-                layout.mechanisms,
-            ]
+            names = ("is_touched", "smooth_acceleration", "acceleration_change", "input_change", "smoothness")
+            inputs = [part.mechanism_columns, part.mechanism_numbers, self._h, layout.mechanisms]
             inputs += [part.group.field(name).scalars for name in names]
             self._launch(self._of_trees.keep_accelerations, part.mechanism_columns, inputs)
 
@@ -221,6 +218,8 @@ class Exchange:
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
         if self.ahead:
             table.put(kept, everywhere)
+        for part in self._trees:
+            part.group.field("is_touched").scalars.fill_(1.0)
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
             self._take_velocities(part, layout.mechanisms.free, 0.0)
