@@ -15,14 +15,16 @@ An impact slower than the threshold, or one that leaves more slowly than b_0 h, 
 ends on the limit as without restitution: a bouncing dof comes to rest. So do the impacts of an environment in a step in
 which the stops together would do work, as when one impact throws another joint back onto a stop that it is leaving.
 
-Where there are rows that are no stops, such as those of gears, loops and friction, they are solved first: b is of the
-motion that they leave. Of a dof that gears or loops tie to others, which turn round with it, all of b is b_0.
+Where there are rows that are no stops, such as those of gears, loops, springs and friction, they are solved first: b is
+of the motion that they leave, and b_0 has what is left of that without friction and the like. Of a dof that gears or
+loops tie to others, which turn round with it, all of b is b_0.
 """
 
 import warp as wp
 
 from warp_artic.constraints.joint_limit import is_limited, reach_beyond, set_joint_limit_row
 from warp_artic.constraints.rows import (
+    add_responses,
     gap_velocity,
     row_rate,
     row_velocity,
@@ -58,6 +60,7 @@ from warp_artic.model.families import (
     LOOKS_AT_ACCELERATIONS,
     MOVES_DOFS_ALIKE,
     ON_ONE_DOF,
+    TURNS_ROUND,
     ConstraintFamily,
     has_trait,
     of_dofs,
@@ -96,6 +99,8 @@ def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, block: int
     near = reach_beyond(model, work, row, block, worker, h)
     led = work.led_vdot[dof, worker]
     at_rest = work.rest_vdot[dof, worker]
+    if model.stop_row > 0:
+        at_rest = at_rest + work.row_vdot[dof, worker]
     if model.tying_rows > 0 and is_tied(model, dof):
         at_rest = led
     return where_positive(near, at_rest, led)
@@ -130,7 +135,16 @@ def place_bounces(model: ModelArrays, work: WorkArrays, block: int, worker: int,
     """Set the bouncing limits of islands that begin, with what the velocities of their other rows say of b."""
     for dof in range(model.dof_count):
         if work.begins[model.dof_island[dof], worker] == 1:
-            work.led_vdot[dof, worker] = (work.v_next[dof, worker] - work.v[dof, worker]) / h
+            work.row_vdot[dof, worker] = real(0.0, h)
+    for row in range(model.stop_row):
+        if has_trait(model, row, TURNS_ROUND) and work.begins[model.row_island[row], worker] == 1:
+            add_responses(model, work, work.impulse, row, row + 1, work.row_vdot, worker)
+    for dof in range(model.dof_count):
+        if work.begins[model.dof_island[dof], worker] == 1:
+            led = (work.v_next[dof, worker] - work.v[dof, worker]) / h
+            turning = work.row_vdot[dof, worker] / h
+            work.row_vdot[dof, worker] = led - work.led_vdot[dof, worker] - turning
+            work.led_vdot[dof, worker] = led
     for row in range(model.stop_row, model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER and work.begins[model.row_island[row], worker] == 1:
             set_bouncing_limit_row(model, work, row, block, worker, h)

@@ -17,7 +17,7 @@ from warp_artic.math.numbers import Real, add, mul, real  # noqa: F401 (operator
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.families import ON_ONE_DOF, TURNS_ROUND, ConstraintFamily, of_dofs
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 
@@ -54,7 +54,7 @@ FRICTION = ConstraintFamily(
     label=("dof with dry friction", "dofs with dry friction"),
     part=ForcePart.FRICTION,
     places=_places,
-    traits=ON_ONE_DOF,
+    traits=ON_ONE_DOF | TURNS_ROUND,
     acts_always=True,
     law=set_friction_row,
     parameters=(

@@ -15,6 +15,7 @@ from warp_artic.description.friction import Friction
 from warp_artic.math.numbers import Real, any_positive, mul, real  # noqa: F401 (an operator)
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import TURNS_ROUND
 
 
 @wp.func
@@ -62,6 +63,7 @@ LOOP_FRICTION = acts_on_rates(
     _is_dry,
     name="loop friction",
     order=220,
+    traits=TURNS_ROUND,
     label=("free axis of a loop joint with dry friction", "free axes of loop joints with dry friction"),
     law=set_loop_friction_row,
     parameters=(
@@ -75,6 +77,7 @@ LOOP_DAMPER = acts_on_rates(
     _is_viscous,
     name="loop damper",
     order=130,
+    traits=TURNS_ROUND,
     label=("free axis of a loop joint with viscous friction", "free axes of loop joints with viscous friction"),
     law=set_loop_damper_row,
     gradient=set_loop_damper_gradient,

@@ -10,6 +10,7 @@ from warp_artic.constraints.rows import set_unbounded_impulse, set_velocity_boun
 from warp_artic.math.numbers import Real, neg, real
 from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import TURNS_ROUND
 
 
 @wp.func
@@ -27,6 +28,7 @@ LOOP_VELOCITY_LIMIT = acts_on_rates(
     lambda own: math.isfinite(own.velocity_limit),
     name="loop velocity limit",
     order=310,
+    traits=TURNS_ROUND,
     label=("velocity limit of a loop joint", "velocity limits of loop joints"),
     law=set_loop_velocity_limit_row,
     parameters=(of_axes("loop_velocity_limit", lambda own: [own.velocity_limit], LARGEST),),

@@ -69,7 +69,7 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import FROM_OUTSIDE, ConstraintFamily, Parameter
+from warp_artic.model.families import FROM_OUTSIDE, TURNS_ROUND, ConstraintFamily, Parameter
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 from warp_artic.phases.integrate import move_joints
@@ -401,7 +401,7 @@ def _speed_limit(order: int, name: str, label: tuple[str, str], **own) -> Constr
         label=label,
         part=ForcePart.LIMIT,
         rows_each=ROWS_EACH,
-        traits=FROM_OUTSIDE,
+        traits=FROM_OUTSIDE | TURNS_ROUND,
         law=set_speed_limit_row,
         subtract_wrench=take_clamp_off,
         **own,

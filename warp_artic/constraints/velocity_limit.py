@@ -11,7 +11,7 @@ from warp_artic.math.numbers import Real, neg, real
 from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.families import ON_ONE_DOF, TURNS_ROUND, ConstraintFamily, of_dofs
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 
@@ -36,7 +36,7 @@ VELOCITY_LIMIT = ConstraintFamily(
     label=("velocity limit", "velocity limits"),
     part=ForcePart.LIMIT,
     places=_places,
-    traits=ON_ONE_DOF,
+    traits=ON_ONE_DOF | TURNS_ROUND,
     law=set_velocity_limit_row,
     parameters=(of_dofs("velocity_limit", lambda dof: dof.velocity_limit, LARGEST),),
 )

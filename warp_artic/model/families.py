@@ -60,6 +60,8 @@ IS_JOINT_TENDON = wp.constant(1 << 11)
 """Pulls joints: left out likewise."""
 HAS_NO_COMPLIANCE = wp.constant(1 << 10)
 """Gives way by rounding only, which is no part of its law."""
+TURNS_ROUND = wp.constant(1 << 18)
+"""Opposes motion, as friction does: where velocities turn round its force does too."""
 
 HOLDS = HOLDS_POSITIONS | MOVES_DOFS_ALIKE | PUSHES_LINKS | IS_TENDON | IS_JOINT_TENDON
 """May hold dofs against each other, however large other impulses are."""
