@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import simulations, trees
-from tests.closed_mechanisms import hinge
+from tests.closed_mechanisms import bar, hinge
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
 from warp_artic.description.drive import Drive
@@ -272,3 +272,28 @@ def test_friction_slows_a_spring_down_at_a_stop(solver):
     lost = 2.0 * np.abs(np.diff(q)).sum()
     assert (np.diff(energy) < 2e-3 * energy[0]).all()
     assert energy[0] - energy[-1] == pytest.approx(lost, rel=0.05)
+
+
+@pytest.mark.parametrize("rate", [60, 240])
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+@pytest.mark.parametrize("pressed", [5.0, 20.0, 60.0])
+def test_what_a_tendon_presses_onto_its_stop_bounces_as_one_with_its_arm(pressed, solver, rate):
+    """Two rods on one tendon that pulls them onto an elastic stop, and one that presses the elbow onto its own stop.
+
+    The impact was timed with the motion of an elbow without a stop: energy rose tenfold, or no impact came back.
+    """
+    rods = bar("/c/upper", 1.0, 0.4, 0.02), bar("/c/lower", 1.0, 0.4, 0.02)
+    joints = hinge("/c/shoulder", WORLD, 0, position=0.3), hinge("/c/elbow", 0, 1, (0.4, 0.0, 0.0))
+    tree = trees.with_dofs(
+        Articulation(path="/c", links=rods, joints=joints), limit=Limit(lower=0.0, upper=3.0, restitution=1.0)
+    )
+    one = {"coefficients": (1.0,), "force_coefficients": (1.0,)}
+    pulls = FixedTendon(name="t", dofs=(0,), stiffness=4.0, rest_length=-0.5, **one)
+    presses = FixedTendon(name="u", dofs=(1,), stiffness=0.01, rest_length=-pressed / 0.01, **one)
+    tree = replace(tree, fixed_tendons=(pulls, presses))
+    recording = simulate(tree, dt=1.0 / rate, solver=solver, precision="float64").record(3 * rate)
+    kinetic, q = recording.energy[:, 0, 0], recording.joint_position[:, 0]
+    energy = kinetic + 2.0 * (q[:, 0] + 0.5) ** 2 + pressed * q[:, 1]
+    assert np.abs(q[:, 1]).max() < 1e-9
+    assert energy.max() < (1.0 + 5e-3) * energy[0]
+    assert energy[-1] > (0.99 if solver == "direct" else 0.8) * energy[0]

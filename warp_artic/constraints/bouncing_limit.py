@@ -16,8 +16,8 @@ ends on the limit as without restitution: a bouncing dof comes to rest. So do th
 which the stops together would do work, as when one impact throws another joint back onto a stop that it is leaving.
 
 Where there are rows that are no stops, such as those of gears, loops, springs and friction, they are solved first: b is
-of the motion that they leave, and b_0 has what is left of that without friction and the like. Of a dof that gears or
-loops tie to others, which turn round with it, all of b is b_0.
+of the motion that they and limits with a dof at rest on them leave, and b_0 has what is left of that without friction
+and the like. Of a dof that gears or loops tie to others, which turn round with it, all of b is b_0.
 """
 
 import warp as wp
@@ -72,6 +72,8 @@ from warp_artic.phases.rest_acceleration import accelerate_from_rest
 
 BOUNCING_LIMIT_ORDER = wp.constant(901)
 """Of the family, in kernels."""
+AT_LIMIT = wp.constant(1e-6)
+"""How near to a limit a dof rests on it that does not come nearer by more than that in a step [m or rad]."""
 
 
 @wp.func
@@ -119,13 +121,23 @@ def is_tied(model: ModelArrays, dof: int):
 
 
 @wp.func
-def put_off_bounces(model: ModelArrays, work: WorkArrays, worker: int, like: Real):
-    """Open the bouncing limits of islands that begin; says whether there are any."""
+def put_off_bounces(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Open the bouncing limits of islands that begin, but those that dofs rest on; says whether there are any."""
     found = bool(False)
-    infinite = real(1.0, like) / real(0.0, like)
+    infinite = real(1.0, h) / real(0.0, h)
+    near = real(AT_LIMIT, h)
     for row in range(model.stop_row, model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER and work.begins[model.row_island[row], worker] == 1:
-            set_velocity_bounds(work, row, worker, neg(infinite), infinite)
+            item = model.row_item[row]
+            q = work.position[item, worker]
+            v = work.v[model.row_dof[row], worker]
+            below = q - model.limit_lower[item, block]
+            above = model.limit_upper[item, block] - q
+            rests_below = minimum(near - below, near + h * v)
+            rests_above = minimum(near - above, near - h * v)
+            down = where_positive(rests_below, gap_velocity(below, h), infinite)
+            up = where_positive(rests_above, gap_velocity(above, h), infinite)
+            set_velocity_bounds(work, row, worker, neg(down), up)
             found = bool(True)
     return found
 

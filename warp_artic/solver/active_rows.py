@@ -29,7 +29,8 @@ from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
 from warp_artic.solver.rows.problem import forget_working_set
 
 IMPACT_SWEEPS = wp.constant(32)
-"""Fewest sweeps over what bounces and what is tied to it: no later step makes up for what an impact has left."""
+"""Fewest sweeps over what bounces beside others or is tied to them: no later step makes up for what an impact has left.
+"""
 
 
 @wp.func
@@ -102,7 +103,7 @@ def solve_active_rows(
     passes = bool(False)
     bounces_wait = bool(False)
     if model.bouncing_limits > 0 and model.stop_row > 0:
-        bounces_wait = put_off_bounces(model, work, worker, h)
+        bounces_wait = put_off_bounces(model, work, block, worker, h)
     if model.contact_rows > 0:
         passes = begin_impacts(model, work, worker, h)
     unsolved = activate_rows(model, work, worker)
@@ -132,7 +133,7 @@ def solve_active_rows(
             place_bounces(model, work, block, worker, h)
             unsolved = activate_rows(model, work, worker)
             bounces_wait = bool(False)
-            if unsolved and model.tying_rows > 0:
+            if unsolved and model.tying_rows + model.bouncing_limits > 1:
                 turns = wp.max(sweeps, IMPACT_SWEEPS)
         if passes and not unsolved:
             rounds += 1
