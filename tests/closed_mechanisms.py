@@ -69,6 +69,33 @@ def parallelogram(angle=0.5, speed=0.0, length=0.3, ground=0.5) -> Articulation:
     )
 
 
+def five_bar(angles=(2.0, 1.0), crank=0.3, rod=0.45, ground=0.5) -> Articulation:
+    """Two cranks on the ground and two rods that meet above them: two degrees of freedom."""
+    feet = np.array([[0.0, 0.0], [ground, 0.0]])
+    one, two = feet + crank * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    half = 0.5 * (two - one)
+    along = half / np.linalg.norm(half)
+    top = one + half + np.sqrt(rod**2 - half @ half) * np.array([-along[1], along[0]])
+    first, second = (float(np.arctan2(*(end - start)[::-1])) for start, end in ((one, top), (top, two)))
+    return Articulation(
+        path="/f",
+        links=(
+            *(bar(f"/f/{name}", 0.4, crank, 0.02) for name in ("a", "b")),
+            bar("/f/c", 0.5, rod),
+            bar("/f/d", 0.5, rod),
+        ),
+        joints=(
+            hinge("/f/1", WORLD, 0, position=angles[0]),
+            hinge("/f/2", 0, 2, (crank, 0, 0), first - angles[0]),
+            hinge("/f/3", 2, 3, (rod, 0, 0), second - first),
+            hinge("/f/4", WORLD, 1, (ground, 0, 0), angles[1]),
+        ),
+        constraints=(
+            LoopJoint(name="/f/5", link0=3, link1=1, frame0=Pose((rod, 0, 0)), frame1=Pose((crank, 0, 0)), free=PIN),
+        ),
+    )
+
+
 def coupled_cranks(count, angle=0.9, off=0.0, speed=0.0) -> Articulation:
     """Equal cranks in a row on one rod, as wheels of a locomotive: one dof, and all loops but one are redundant.
 

@@ -22,7 +22,14 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, ON_ONE_DOF, RETURNS, ConstraintFamily
+from warp_artic.model.families import (
+    FROM_OUTSIDE,
+    HOLDS_POSITIONS,
+    MOVES_DOFS_ALIKE,
+    ON_ONE_DOF,
+    RETURNS,
+    ConstraintFamily,
+)
 from warp_artic.model.frames import frame_turn
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row import Place, Row
@@ -214,7 +221,7 @@ class Tree:
                 closed.add(island)
                 links = self.structure_of(row.family)[row.item // 6][:2]
                 held |= {island} if self.link_count in links else set()
-            elif row.family.acts_always and not row.family.traits & RETURNS:
+            elif row.family.acts_always and not row.family.traits & (RETURNS | MOVES_DOFS_ALIKE):
                 acting.add(island)
         for island, own in enumerate(self.parts_of_island):
             if any(part.is_driven or part.is_pulled or part.has_link_damping for part in own):

@@ -17,14 +17,16 @@ which take none, up to two.
 In steps in which efforts or wrenches are given, the base moves, or another row that is no held axis of a loop joint
 acts (a limit of its axes, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which
 need not keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers,
-drives, drag, friction, tendons or mimic joints, in those that only float, whose momentum s would change, and without a
-middle, where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`).
+drives, drag, friction or tendons, in those that only float, whose momentum s would change, and without a middle, where
+the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`). Hard mimic joints do no work, but
+where they are open, or at a start; as springs they act.
 """
 
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER
 from warp_artic.constraints.loop_scales import scaling
+from warp_artic.constraints.mimic import mimic_error
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -44,7 +46,7 @@ from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays, load_mat3, load_sym3, load_vec3
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR, BASE_LINEAR_RATE
-from warp_artic.model.families import HOLDS_POSITIONS, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, IS_SOFT_LIMIT, MOVES_DOFS_ALIKE, has_trait
 from warp_artic.model.islands import island_dof
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.link_frames import pose_links
@@ -66,6 +68,9 @@ STOPPED = wp.constant(5)
 LOST = wp.constant(6)
 """Positive where they may have taken energy."""
 ROWS = wp.constant(7)
+
+OPEN = wp.constant(1e-4)
+"""Error of a hard mimic joint from which its return may do work [rad or m]."""
 
 
 @wp.func
@@ -111,6 +116,8 @@ def note_acting_rows(model: ModelArrays, work: WorkArrays, block: int, worker: i
         island = model.row_island[row]
         if model.island_keeps_energy[island] == 1 and not has_trait(model, row, HOLDS_POSITIONS):
             acts = absolute(work.impulse[row, worker])
+            if has_trait(model, row, MOVES_DOFS_ALIKE):
+                acts = acts * mimic_works(model, work, row, block, worker)
             if has_trait(model, row, IS_SOFT_LIMIT):
                 acts = maximum(acts, absolute(work.given[row, worker]))
             if row < model.stop_row:
@@ -123,6 +130,17 @@ def note_acting_rows(model: ModelArrays, work: WorkArrays, block: int, worker: i
                     acts = acts * elastic_loss(model, work, row, block, worker)
                 lost = work.closed_energy[ROWS * island + LOST, worker]
                 work.closed_energy[ROWS * island + LOST, worker] = lost + acts
+
+
+@wp.func
+def mimic_works(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """One where a mimic joint is a spring, is open, or takes velocities that contradict it, at a start; else zero."""
+    one = real(1.0, work.impulse[row, worker])
+    zero = one - one
+    is_open = absolute(mimic_error(model, work.position, worker, row, block)) - real(OPEN, one)
+    starts = work.free_weight[0, worker] - ratio(3.0, 4.0, one)
+    is_spring = model.mimic_natural_frequency[model.row_item[row], block]
+    return where_positive(maximum(is_spring, maximum(is_open, starts)), one, zero)
 
 
 @wp.func
