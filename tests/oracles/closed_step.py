@@ -8,7 +8,8 @@ the largest share of any of them, twice over. At the end of the step, with the m
 what springs and dampers of single dofs add to it), G = J A^-1 J^T and J, phi, y at q+:
     q+ moved by - A^-1 J^T G^-1 phi, twice;   then v+ - A^-1 J^T G^-1 y
 beside which relations that tie dofs (hard mimic joints), and bounds that have acted as stops, stay as they are. Where
-with a middle only weights and loop joints have acted, on a mechanism that is on the world, v+ then becomes s v+ with
+with a middle only weights and loop joints have acted, and after the first step closed mimic joints, on a mechanism that
+is on the world, v+ then becomes s v+ with
 the energy of the start, as far as s^2 is from 0.9 to 1.1; from below it is 0.9, and beyond it v+ stays.
 Rows that leave less than 1e-6 of G_aa beside those before them, stops first, then loop joints, are left out.
 """
@@ -30,6 +31,8 @@ from warp_artic.description.loop_joint import LoopJoint
 
 REDUNDANT = 1e-6
 """Part of G_aa that a redundant row has left at most."""
+OPEN = 1e-4
+"""Error of a hard mimic joint from which it may do work [rad or m]."""
 BENT = 0.05
 """Part of sum |J_i v_i| by which |J v+| may be larger than |J v|."""
 SWEEPS = 4000
@@ -78,7 +81,7 @@ class ClosedStep(DenseStep):
 
     def __call__(self, state: State) -> State:
         """The state at the end of the step."""
-        self.first = state
+        self.first, self.starts = state, self.acceleration is None
         return self.closed(super().__call__(state))
 
     def is_free(self, state, placed, share) -> bool:
@@ -139,7 +142,7 @@ class ClosedStep(DenseStep):
         self.matrix, self.ties = matrix, [relation for relation in relations if relation.ties]
         self.joined = [bound for bound, is_in in zip(bounds, joined) if is_in]
         self.stops = [bound for bound, impulse in zip(bounds, z_bounds) if bound.is_stop and impulse != 0.0]
-        self.acted[-1] = bool(elements) or bool(np.any(z_bounds))
+        self.acted[-1] = len(self.ties) < len(elements) or bool(np.any(z_bounds))
         self.share = share
         on_path = np.abs(rate - self.c * t) <= np.abs(self.c * t) + 1e-4 * size
         self.by_loops = np.linalg.solve(matrix, self.J.T @ (z[len(relations) :] * on_path))
@@ -181,7 +184,7 @@ class ClosedStep(DenseStep):
             base = rigid.base_count(self.tree)
             if turn == 2:
                 v = motion.velocity + change
-                if self.only_weights:
+                if self.only_weights and not self.mimics_work(state):
                     v = v * self.energy_scale(state, v)
                 return replace(state, joint_velocity=v[base:], root_velocity=v[:6] if base else None)
             way = replace(state, joint_velocity=change[base:], root_velocity=change[:6] if base else None)
@@ -194,6 +197,12 @@ class ClosedStep(DenseStep):
         on_world = not self.base or any(WORLD in (loop.link0, loop.link1) for loop in self.loops)
         acted = any(map(np.any, (self.effort, self.wrench, self.k, self.d, self.acted)))
         return bool(self.loops) and self.has_middle and on_world and not acted
+
+    def mimics_work(self, state: State) -> bool:
+        """Whether hard mimic joints may have done work in the step to a state: in the first one, and where open."""
+        ends = (self.first.joint_position, state.joint_position)
+        errors = [abs(mimic.error(end)) for mimic in self.tree.mimics if mimic.is_hard for end in ends]
+        return bool(errors) and (self.starts or max(errors) > OPEN)
 
     def energy_scale(self, state: State, v: np.ndarray) -> float:
         """s of velocities v (N) after a step to a state, by dense mass matrices and heights."""

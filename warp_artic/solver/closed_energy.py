@@ -138,7 +138,7 @@ def mimic_works(model: ModelArrays, work: WorkArrays, row: int, block: int, work
     one = real(1.0, work.impulse[row, worker])
     zero = one - one
     is_open = absolute(mimic_error(model, work.position, worker, row, block)) - real(OPEN, one)
-    starts = work.free_weight[0, worker] - ratio(3.0, 4.0, one)
+    starts = work.position_weight[0, worker] - ratio(3.0, 4.0, one)
     is_spring = model.mimic_natural_frequency[model.row_item[row], block]
     return where_positive(maximum(is_spring, maximum(is_open, starts)), one, zero)
 
