@@ -190,6 +190,8 @@ def island_types(precision: str) -> SimpleNamespace:
         rate: wp.array(dtype=V)  # J v after the step [m/s]
         bias: wp.array(dtype=V)  # what was found of c [m/s^2]
         initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
+        swept: wp.array(dtype=V)  # z before a sweep, in islands with a great load (`loads`)
+        path: wp.array(dtype=V)  # how z goes on after it
         friction: wp.array(dtype=T)
         hit: wp.array(dtype=T)  # time within a substep at which it closes, in a round of impacts [s]
         bounce: wp.array(dtype=T)  # velocity along the normal that it is to have after a round of impacts [m/s]

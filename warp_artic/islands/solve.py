@@ -13,10 +13,10 @@ from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.joint_rows import joint_rows
 from warp_artic.islands.limited_drives import limited_drives
 from warp_artic.islands.overlaps import overlap_functions
-from warp_artic.islands.point_law import friction_functions, point_law
+from warp_artic.islands.point_law import IMPACT_ACCELERATION, friction_functions, point_law
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.islands.responses import point_functions, response_functions
-from warp_artic.islands.substep import substep_functions
+from warp_artic.islands.substep import MOST_SWEEPS, substep_functions
 from warp_artic.kernels.launch import OPTIONS
 
 SUBSTEPS = 6
@@ -41,7 +41,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
     first_dof, recall_rows, keep_rows = rows.first_dof, rows.recall, rows.keep
     softness, disc_response = point_law(precision).softness, friction_functions(precision).disc_response
     of_substeps = substep_functions(precision)
-    Substep, solve_substep = of_substeps.Substep, of_substeps.solve
+    Substep, Effort, solve_substep = of_substeps.Substep, of_substeps.Effort, of_substeps.solve
     project_overlaps = overlap_functions(precision).project
 
     @wp.func
@@ -166,11 +166,11 @@ def solve_kernel(precision: str) -> wp.Kernel:
     ):
         """Find the impulses of an island over the step."""
         k = h / T(substeps)
-        soft = softness(k)
+        usual = Effort(softness(k), 0, MOST_SWEEPS, T(IMPACT_ACCELERATION) * k)
         begin(mechanisms, points, islands, island)
         for substep in range(substeps):
             part = T(substep + 1) / T(substeps)
-            now = Substep(substep, substeps, k, part, soft)
+            now = Substep(substep, substeps, k, part, usual)
             solve_substep(colliders, mechanisms, points, islands, island, now)
 
     @wp.func

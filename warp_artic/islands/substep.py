@@ -5,7 +5,8 @@ displacements dx, and with them gaps g = g_0 + J_n dx, change. Impulses z start 
 the first ones from those of the step before, but for impacts (`point_law`):
     impacts     of points that bounce, round by round, at their times within the substep (`impacts`)
     v += k a + Y z,   a the acceleration of the step without contacts
-    sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`)
+    sweeps      over all points (`point_law`), then over the rows of joints (`joint_rows`); more of them, and with
+                conjugate directions, where the island bears much more than its weights (`loads`)
     dx += k (v_before + v) / 2,  k v of what is hit or touches jointed bodies
     sweep       relaxed: without the velocities that take overlaps back
 Small steps are worth more than sweeps: the error left by a substep is smaller by n^2. But with one sweep in each, and
@@ -24,14 +25,15 @@ from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.impacts import impact_rounds
 from warp_artic.islands.joint_rows import joint_rows
-from warp_artic.islands.point_law import IMPACT_ACCELERATION, NO_BOUNCE, impact_functions, point_law
+from warp_artic.islands.loads import load_functions
+from warp_artic.islands.point_law import NO_BOUNCE, impact_functions, point_law
 from warp_artic.islands.supporting_rows import supporting_rows
 
 SWEEPS = wp.constant(3)
 """Of a substep, with a bias."""
-MOST_SWEEPS = wp.constant(20)
+MOST_SWEEPS = 20
 """While one changes velocities by more than IMPACT_ACCELERATION k, relaxed sweeps too: they stop what closes as a
-substep ends."""
+substep ends. Islands with a great load have others."""
 ROUNDS = wp.constant(50)
 """Of impacts in a substep, after which they are passed on without a bounce."""
 IMPACT_SWEEPS = wp.constant(20)
@@ -51,7 +53,15 @@ def substep_functions(precision: str) -> SimpleNamespace:
     law, impacts = point_law(precision), impact_functions(precision)
     first_dof, solve_rows, warm_start_rows, end_rows = rows.first_dof, rows.solve, rows.warm_start, rows.end
     supported_response, solve_supporting = supporting.supported_response, supporting.solve
-    Softness, solve_point = law.Softness, law.solve
+    solve_point = law.solve
+    loads = load_functions(precision)
+    Effort, find_effort, begin_paths, remember, go_on = (
+        loads.Effort,
+        loads.effort,
+        loads.begin,
+        loads.remember,
+        loads.go_on,
+    )
     warm_start, is_impact = impacts.warm_start, impacts.is_impact
     discard_impact, mark_hit = impacts.discard_impact, impacts.mark_hit
     rounds = impact_rounds(precision)
@@ -65,7 +75,7 @@ def substep_functions(precision: str) -> SimpleNamespace:
         count: int
         k: T  # [s]
         part: T  # of the step that it ends
-        soft: Softness
+        effort: Effort
 
     @wp.func
     def accelerate(mechanisms: Mechanisms, islands: Islands, island: Island, share: T):
@@ -109,7 +119,9 @@ def substep_functions(precision: str) -> SimpleNamespace:
         if second != first:
             supported += supported_response(mechanisms, points, point, second, other)
         before = points.z[point]
-        solve_point(colliders, mechanisms, points, point, substep.k, elapsed, substep.soft, is_relaxed, supported)
+        solve_point(
+            colliders, mechanisms, points, point, substep.k, elapsed, substep.effort.soft, is_relaxed, supported
+        )
         change = points.z[point] - before
         if wp.length_sq(change) > T(0.0):
             solve_supporting(mechanisms, points, point, first, term, substep.part)
@@ -147,6 +159,32 @@ def substep_functions(precision: str) -> SimpleNamespace:
                 largest = wp.max(largest, change)
         solve_rows(mechanisms, islands, island, substep.part)
         return largest
+
+    @wp.func
+    def sweep_until_settled(
+        colliders: Colliders,
+        mechanisms: Mechanisms,
+        points: Points,
+        islands: Islands,
+        island: Island,
+        substep: Substep,
+        is_relaxed: int,
+    ):
+        """Sweep at least SWEEPS times, and once where points are relaxed."""
+        effort = substep.effort
+        least = wp.where(is_relaxed == 1, 1, SWEEPS)
+        if effort.is_loaded == 1:
+            begin_paths(points, islands, island)
+        sweeps = int(0)
+        change = T(0.0)
+        size = T(0.0)
+        while sweeps < least or (sweeps < effort.sweeps and change > effort.settled):
+            if effort.is_loaded == 1:
+                if sweeps > 0:
+                    size = go_on(mechanisms, points, islands, island, size)
+                remember(points, islands, island)
+            change = sweep(colliders, mechanisms, points, islands, island, substep, is_relaxed)
+            sweeps += 1
 
     @wp.func
     def pass_impacts_on(
@@ -225,18 +263,11 @@ def substep_functions(precision: str) -> SimpleNamespace:
         for index in range(island.first_point, island.end_point):
             warm_start(colliders, mechanisms, points, islands.points[index])
         warm_start_rows(mechanisms, islands, island)
-        sweeps = int(0)
-        change = T(0.0)
-        while sweeps < SWEEPS or (sweeps < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k):
-            change = sweep(colliders, mechanisms, points, islands, island, substep, 0)
-            sweeps += 1
+        substep.effort = find_effort(points, islands, island, substep.k, substep.effort)
+        sweep_until_settled(colliders, mechanisms, points, islands, island, substep, 0)
         mark_hits(colliders, mechanisms, points, islands, island, substep.k)
         move(mechanisms, islands, island, substep.k)
-        change = sweep(colliders, mechanisms, points, islands, island, substep, 1)
-        relaxed = int(1)
-        while relaxed < MOST_SWEEPS and change > T(IMPACT_ACCELERATION) * substep.k:
-            change = sweep(colliders, mechanisms, points, islands, island, substep, 1)
-            relaxed += 1
+        sweep_until_settled(colliders, mechanisms, points, islands, island, substep, 1)
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
             points.world[point] = points.world[point] + points.z[point]
@@ -247,4 +278,4 @@ def substep_functions(precision: str) -> SimpleNamespace:
         for index in range(island.first_mechanism, island.end_mechanism):
             end_rows(mechanisms, island.env, islands.mechanisms[index])
 
-    return SimpleNamespace(Substep=Substep, solve=solve_substep)
+    return SimpleNamespace(Substep=Substep, Effort=Effort, solve=solve_substep)

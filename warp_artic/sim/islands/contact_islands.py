@@ -335,7 +335,8 @@ class ContactIslands:
         of_places = ("in_first", "in_second", "n")
         lasting, turning = ("rate", "bias"), ("turn", "turn_warm", "turn_world", "turn_carried", "turn_across")
         of_impulses = ("z", "warm", "world", "carried", "carried_rate", "normal", "across", "across_inverse")
-        for name in (*of_places, *of_impulses, *lasting, *turning):
+        of_sweeps = ("swept", "path")
+        for name in (*of_places, *of_impulses, *of_sweeps, *lasting, *turning):
             setattr(points, name, layout.zeros(room, types.V))
         reals = (
             "gap",
