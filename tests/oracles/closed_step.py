@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import mul
 
 import numpy as np
 
@@ -244,6 +245,23 @@ def independent(matrix, rows) -> list[int]:
     return chosen
 
 
+def swept(G, free, lower, upper, most) -> np.ndarray:
+    """Impulses z within +- most for which free + G z is within bounds, by sweeps; in plain numbers, which are few."""
+    z = [0.0] * len(free)
+    for _ in range(SWEEPS):
+        change = 0.0
+        for k, row in enumerate(G):
+            if row[k] > 1e-12:
+                rate = free[k] + sum(map(mul, row, z)) - row[k] * z[k]
+                wanted = min(max(rate, lower[k]), upper[k])
+                found = min(max((wanted - rate) / row[k], -most[k]), most[k])
+                change = max(change, abs(found - z[k]))
+                z[k] = found
+        if change <= 1e-15 * max(map(abs, z)):
+            break
+    return np.array(z)
+
+
 def joined_solution(matrix, right, E, y, bounds, v_free) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The same as `bounded_solution` and which bounds have taken part (K): those that were outside on the way there.
 
@@ -288,15 +306,7 @@ def bounded_solution(matrix, right, E, y, bounds) -> tuple[np.ndarray, np.ndarra
         lower, upper, most = (
             np.array([getattr(bound, name) for bound in bounds]) for name in ("lower", "upper", "most")
         )
-        for _ in range(SWEEPS):
-            before = z_bounds.copy()
-            for k in range(len(bounds)):
-                if G[k, k] > 1e-12:
-                    rate = free[k] + G[k] @ z_bounds - G[k, k] * z_bounds[k]
-                    wanted = min(max(rate, lower[k]), upper[k])  # np.clip takes ten times as long for a number
-                    z_bounds[k] = min(max((wanted - rate) / G[k, k], -most[k]), most[k])
-            if np.abs(z_bounds - before).max() <= 1e-15 * np.abs(z_bounds).max(initial=0.0):
-                break
+        z_bounds = swept(G.tolist(), free.tolist(), lower.tolist(), upper.tolist(), most.tolist())
         held = (np.abs(z_bounds) < most) & (z_bounds != 0.0)
         goal = np.where(z_bounds > 0.0, lower, upper)
         if held.any():

@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tests.oracles import joint_motion, rigid, rotation_drive
-from tests.oracles.movement import moved, moved_joint, rotation
+from tests.oracles.movement import moved, moved_joint, rotation, turning
 from tests.oracles.simulated_state import state_of
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
@@ -311,7 +311,7 @@ class DenseStep:
             own = own[[not dof.axis.is_linear for dof in joint.dofs]]
             if not is_coupled:
                 continue
-            turns = rotations_of(joint)
+            turns = turning(joint)
             error, G = rotation_error(turns, moved_joint(turns, q[own], v[own], ahead), self.target[own])
             K = G.T @ np.diag(self.k[own]) @ G
             k[own], cross[np.ix_(own, own)] = np.diag(K), K - np.diag(np.diag(K))
@@ -366,11 +366,6 @@ def rotation_error(joint: Joint, q: np.ndarray, target: np.ndarray) -> tuple[np.
     return rotation_drive.errors(joint, q, target), np.einsum(
         "t,itm->mi", weights, rotation_drive.errors(joint, np.array(around), target)
     )
-
-
-def rotations_of(joint: Joint) -> Joint:
-    """The joint without its translations."""
-    return replace(joint, dofs=joint.rotations)
 
 
 def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:

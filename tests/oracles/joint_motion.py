@@ -12,14 +12,46 @@ Twist a about axis x and one swing b about axis u:  R_FM = R_u(b) R_x(a), but R_
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from tests.oracles.remembered import by_identity
+from tests.oracles.rotations import cross, matrix_from_quaternion, quaternion_from_rotation_vector
 from warp_artic.description.joint import Joint
-from warp_artic.description.pose import (
-    matrix_from_quaternion,
-    quaternion_from_rotation_vector,
-    rotation_vector_from_matrix,
-)
+from warp_artic.description.pose import rotation_vector_from_matrix
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What a joint has at any position."""
+
+    free: list[int]
+    """Index of the axis of each dof."""
+    turns: list[int]
+    """Index of the axis of each rotational dof, which come last."""
+    is_universal: bool
+    outward: list[int]
+    directions: np.ndarray
+    """Axis of each dof as a column, linear then angular, shape (6, dofs)."""
+
+
+@by_identity
+def axes_of(joint: Joint) -> Axes:
+    """The axes of a joint, which are asked for in each of its functions."""
+    free, twist = [dof.axis.index for dof in joint.dofs], joint.cone_axis.index
+    turns = [dof.axis.index for dof in joint.dofs if not dof.axis.is_linear]
+    directions = np.zeros((6, len(joint.dofs)))
+    for column, dof in enumerate(joint.dofs):
+        directions[dof.axis.index + (0 if dof.axis.is_linear else 3), column] = 1.0
+    outward = sorted(range(len(turns)), key=lambda turn: turns[turn] == twist)
+    return Axes(
+        free=free,
+        turns=turns,
+        is_universal=len(turns) == 2 and twist in turns,
+        outward=outward[::-1] if joint.reversed else outward,
+        directions=directions,
+    )
 
 
 def coordinate_count(joint: Joint) -> int:
@@ -61,10 +93,7 @@ def displacement(joint: Joint, coordinates: np.ndarray) -> tuple[np.ndarray, np.
 
 def subspace(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     """H with V_FM = H v: velocity of M in F, linear then angular, axes of M, shape (6, dofs)."""
-    H = np.zeros((6, len(joint.dofs)))
-    for column, dof in enumerate(joint.dofs):
-        H[dof.axis.index + (0 if dof.axis.is_linear else 3), column] = 1.0
-    first = slides(joint)
+    H, first = axes_of(joint).directions.copy(), slides(joint)
     if is_universal(joint):
         outer, inner = outward(joint)
         H[3:, first + outer] = inner_rotation(joint, coordinates).T @ H[3:, first + outer]
@@ -118,11 +147,6 @@ def shift_of(joint: Joint, distances: np.ndarray) -> np.ndarray:
     return shift
 
 
-def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """u x w of a vector (3) and a vector (3) or columns (3, n); many times faster than np.cross on so little."""
-    return np.array([u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]])
-
-
 def quaternion_rate(quaternion: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
     """Rate of a quaternion R_AB, xyzw, that turns at an angular velocity (3) given in axes of B [rad/s]."""
     u, w = quaternion[:3], quaternion[3]
@@ -143,7 +167,7 @@ def locked_row(joint: Joint, u: np.ndarray) -> np.ndarray:
 
 def is_universal(joint: Joint) -> bool:
     """Whether the joint has twist and one swing."""
-    return len(turn_axes(joint)) == 2 and joint.cone_axis.index in turn_axes(joint)
+    return axes_of(joint).is_universal
 
 
 def has_quaternion(joint: Joint) -> bool:
@@ -156,9 +180,7 @@ def outward(joint: Joint) -> list[int]:
 
     The swing is about an axis of the first frame of the authored displacement, the twist about one of the second.
     """
-    twist = joint.cone_axis.index
-    found = sorted(range(len(turn_axes(joint))), key=lambda turn: turn_axes(joint)[turn] == twist)
-    return found[::-1] if joint.reversed else found
+    return axes_of(joint).outward
 
 
 def inner_rotation(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
@@ -174,12 +196,12 @@ def direction(joint: Joint) -> float:
 
 def free_axes(joint: Joint) -> list[int]:
     """Index of the axis of each dof."""
-    return [dof.axis.index for dof in joint.dofs]
+    return axes_of(joint).free
 
 
 def turn_axes(joint: Joint) -> list[int]:
     """Index of the axis of each rotational dof, which come last."""
-    return [dof.axis.index for dof in joint.dofs if not dof.axis.is_linear]
+    return axes_of(joint).turns
 
 
 def slides(joint: Joint) -> int:

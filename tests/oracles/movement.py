@@ -7,15 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from tests.oracles import joint_motion, rigid
+from tests.oracles.remembered import by_identity
+from tests.oracles.rotations import cross, matrix_from_quaternion, quaternion_from_rotation_vector
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Joint
-from warp_artic.description.pose import (
-    matrix_from_quaternion,
-    quaternion_from_matrix,
-    quaternion_from_rotation_vector,
-    rotation_vector_from_matrix,
-)
+from warp_artic.description.pose import quaternion_from_matrix, rotation_vector_from_matrix
 
 
 def moved(tree: Articulation, state: State, times: list[float], root_time: float) -> State:
@@ -47,7 +44,7 @@ def moved_joint(joint: Joint, q: np.ndarray, v: np.ndarray, time: float) -> np.n
     if not joint_motion.has_quaternion(joint):
         return q + time * v
     if first := joint_motion.slides(joint):
-        turned = moved_joint(replace(joint, dofs=joint.dofs[first:]), q[first:], v[first:], time)
+        turned = moved_joint(turning(joint), q[first:], v[first:], time)
         return np.array([*(q + time * v)[:first], *turned])
     if len(joint.dofs) == 3:
         axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
@@ -58,6 +55,12 @@ def moved_joint(joint: Joint, q: np.ndarray, v: np.ndarray, time: float) -> np.n
     return q + time * vector_rate(joint, middle, v)
 
 
+@by_identity
+def turning(joint: Joint) -> Joint:
+    """The joint without its translations."""
+    return replace(joint, dofs=joint.rotations)
+
+
 def vector_rate(joint: Joint, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Rate of the rotation vector phi of a joint of two free rotations: phidot = omega + phi x omega / 2 + ..."""
     axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
@@ -66,10 +69,10 @@ def vector_rate(joint: Joint, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     phi[axes] = sign * q
     angle = np.linalg.norm(phi)
     weight = 1.0 / 12.0 if angle < 1e-3 else 1.0 / angle**2 - (1.0 + np.cos(angle)) / (2.0 * angle * np.sin(angle))
-    rate = omega + 0.5 * np.cross(phi, omega) + weight * np.cross(phi, np.cross(phi, omega))
+    rate = omega + 0.5 * cross(phi, omega) + weight * cross(phi, cross(phi, omega))
     return sign * rate[axes]
 
 
 def rotation(vector: np.ndarray) -> np.ndarray:
     """The rotation matrix of a rotation vector."""
-    return matrix_from_quaternion(np.array(quaternion_from_rotation_vector(vector)))
+    return matrix_from_quaternion(quaternion_from_rotation_vector(vector))

@@ -8,17 +8,17 @@ L links, D joint dofs, N = D or 6 + D generalized velocities.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from tests.oracles import joint_motion
-from tests.oracles.joint_motion import cross
+from tests.oracles.remembered import by_identity
+from tests.oracles.rotations import cross, matrix_from_quaternion
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
-from warp_artic.description.pose import Pose, matrix_from_quaternion, quaternion_from_matrix
+from warp_artic.description.pose import Pose, quaternion_from_matrix
 
 GRAVITY = (0.0, 0.0, -9.81)
 """[m/s^2]"""
@@ -81,7 +81,7 @@ def coordinates_rate(articulation: Articulation, coordinates: np.ndarray, veloci
     if articulation.is_floating:
         R_WL, p_LC = matrix_from_quaternion(coordinates[3:7]), root(articulation)[1].center_of_mass
         linear, angular = velocity[:3], velocity[3:6]
-        parts.append(linear - np.cross(angular, R_WL @ p_LC))
+        parts.append(linear - cross(angular, R_WL @ p_LC))
         parts.append(joint_motion.quaternion_rate(coordinates[3:7], R_WL.T @ angular))
     base = base_count(articulation)
     for joint, part, dofs in zip(articulation.joints, coordinate_slices(articulation), dof_slices(articulation)):
@@ -116,17 +116,20 @@ def base_count(articulation: Articulation) -> int:
     return 6 if articulation.is_floating else 0
 
 
+@by_identity
 def root(articulation: Articulation) -> tuple[int, Link]:
     """Index and description of the root link of a floating tree."""
     link = articulation.inbound.index(None)
     return link, articulation.links[link]
 
 
+@by_identity
 def dof_slices(articulation: Articulation) -> list[slice]:
     """Where the dofs of each joint are among all joint dofs."""
     return slices([len(joint.dofs) for joint in articulation.joints])
 
 
+@by_identity
 def coordinate_slices(articulation: Articulation) -> list[slice]:
     """Where the coordinates of each joint are among all coordinates."""
     counts = [joint_motion.coordinate_count(joint) for joint in articulation.joints]
@@ -219,7 +222,7 @@ def parent_motion(out: Motion, parent: int) -> tuple[np.ndarray, ...]:
     return out.R_WL[parent], out.p_WL[parent], out.p_WC[parent], out.J[parent], out.A_bias[parent]
 
 
-@lru_cache(maxsize=64)
+@by_identity
 def outward_joints(articulation: Articulation) -> tuple[int, ...]:
     """Indices of the joints, each after the inbound joint of its parent."""
     placed = {WORLD} | ({root(articulation)[0]} if articulation.is_floating else set())
@@ -233,13 +236,18 @@ def outward_joints(articulation: Articulation) -> tuple[int, ...]:
     return tuple(order)
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def placement(pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Rotation matrix (3, 3) and position (3) [m] of a pose."""
     return pose.rotation, np.asarray(pose.position, float)
 
 
-@lru_cache(maxsize=4096)
+@by_identity
+def inertia_matrices(articulation: Articulation) -> np.ndarray:
+    """The tensor of each link [kg m^2], shape (L, 3, 3)."""
+    return np.array([inertia_matrix(link.inertia) for link in articulation.links])
+
+
 def inertia_matrix(inertia: tuple[float, ...]) -> np.ndarray:
     """The tensor (3, 3) of xx, xy, xz, yy, yz, zz [kg m^2]."""
     xx, xy, xz, yy, yz, zz = inertia
@@ -307,7 +315,7 @@ def incoming_joint_force(motion: Motion, vdot: np.ndarray, wrench=None, gravity=
         R_MW, origin = motion.R_WM[joint.child].T, motion.p_WM[joint.child]
         for link in subtree(tree, joint.child):
             force = needed[link, :3]
-            torque = needed[link, 3:] + np.cross(motion.p_WC[link] - origin, force)
+            torque = needed[link, 3:] + cross(motion.p_WC[link] - origin, force)
             result[joint.child] += [*(R_MW @ force), *(R_MW @ torque)]
     return result
 
@@ -340,8 +348,7 @@ def spatial_inertias(motion: Motion) -> np.ndarray:
     links = motion.articulation.links
     result = np.zeros((len(links), 6, 6))
     result[:, :3, :3] = np.array([link.mass for link in links])[:, None, None] * np.eye(3)
-    I_L = np.array([inertia_matrix(link.inertia) for link in links])
-    result[:, 3:, 3:] = motion.R_WL @ I_L @ np.swapaxes(motion.R_WL, 1, 2)
+    result[:, 3:, 3:] = motion.R_WL @ inertia_matrices(motion.articulation) @ np.swapaxes(motion.R_WL, 1, 2)
     return result
 
 

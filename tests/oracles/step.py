@@ -16,7 +16,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from tests.oracles import rigid
-from tests.oracles.dense_step import rotation_error, rotations_of
+from tests.oracles.dense_step import rotation_error
+from tests.oracles.movement import turning
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
@@ -107,7 +108,7 @@ def drive_effort(motion: rigid.Motion, state: State) -> np.ndarray:
             scale = [inertia[k] if drive.kind is DriveKind.ACCELERATION else 1.0 for k, drive in zip(own, drives)]
             k, d = (scale * np.array([getattr(drive, name) for drive in drives]) for name in ("stiffness", "damping"))
             target, rate = np.array([(drive.position_target, drive.velocity_target) for drive in drives]).T
-            error, G = rotation_error(rotations_of(joint), state.joint_position[own], target)
+            error, G = rotation_error(turning(joint), state.joint_position[own], target)
             law = d * (rate - state.joint_velocity[own]) - G.T @ (k * error)
             largest = np.array([drive.max_force for drive in drives])
             efforts[own] = np.clip(law, -largest, largest)
