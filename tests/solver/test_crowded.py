@@ -11,6 +11,8 @@ from tests.busy_mechanisms import DRIVE, crowded_tree
 from tests.oracles import rigid
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
+from warp_artic.kernels.launch import OPTIONS
+from warp_artic.math.numbers import sub  # noqa: F401 (operators)
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.active_set import GUESSES, find_working_set
 from warp_artic.solver.rows.direct import set_first_working_set
@@ -134,7 +136,7 @@ def guesses_kernel(numbers):
     structs = arrays_for(numbers)
     Model, Work = structs.Model, structs.Work
 
-    @wp.kernel(module="unique", enable_backward=False)
+    @wp.kernel(**OPTIONS)
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
         for island in range(model.island_count):
             work.begins[island, 0] = 1

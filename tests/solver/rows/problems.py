@@ -15,6 +15,8 @@ from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.kernels.launch import OPTIONS
+from warp_artic.math.numbers import sub  # noqa: F401 (operators)
 from warp_artic.mechanisms.group import arrays_with_rows
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Row
@@ -123,7 +125,7 @@ def solving_kernel(numbers, solver: str):
     Model, Work = structs.Model, structs.Work
     solve = SOLVERS[solver]
 
-    @wp.kernel(module="unique", enable_backward=False)
+    @wp.kernel(**OPTIONS)
     def solve_problems(model: Model, work: Work, sweeps: int):
         worker = wp.tid()
         if model.innovations_only == 1:

@@ -8,6 +8,8 @@ import warp as wp
 
 from tests.solver.rows.problems import Laid, chain, star
 from tests.solver.rows.random_problems import random_problems
+from warp_artic.kernels.launch import OPTIONS
+from warp_artic.math.numbers import sub  # noqa: F401 (operators)
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import set_first_working_set
@@ -25,7 +27,7 @@ def factors_kernel(numbers):
     structs = arrays_for(numbers)
     Model, Work, Real = structs.Model, structs.Work, numbers.real
 
-    @wp.kernel(module="unique", enable_backward=False)
+    @wp.kernel(**OPTIONS)
     def find_factors(model: Model, work: Work, flags: wp.array2d(dtype=Real)):
         slot = wp.tid()
         forget_working_set(model, work, slot, work.v_free[0, slot] - work.v_free[0, slot])
@@ -51,7 +53,7 @@ def orthogonal_kernel(numbers):
     structs = arrays_for(numbers)
     Model, Work = structs.Model, structs.Work
 
-    @wp.kernel(module="unique", enable_backward=False)
+    @wp.kernel(**OPTIONS)
     def find_orthogonal(model: Model, work: Work):
         slot = wp.tid()
         forget_working_set(model, work, slot, work.v_free[0, slot] - work.v_free[0, slot])
