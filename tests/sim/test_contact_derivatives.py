@@ -177,8 +177,8 @@ def test_by_parameters(name, solver):
 
 @pytest.mark.parametrize(("name", "solver"), CASES)
 def test_values_are_those_of_steps(name, solver):
-    """Bitwise, in both precisions."""
-    for precision in ("float32", "float64"):
+    """Bitwise, in both precisions, of which sweeps have one: their kernel takes the better part of a minute."""
+    for precision in ("float32", "float64") if solver == "direct" else ("float64",):
         found, other = (simulation(name, solver=solver, precision=precision) for _ in range(2))
         tangent = found.tangent(random_seeds(found, ["root_velocity"]), 12)
         other.step(12)
