@@ -186,7 +186,7 @@ def test_ragdoll_that_falls_gains_little_in_a_step():
     """In the mean of several rates: each fall is another chaotic motion, and steps lift it out of overlaps."""
     gains = []
     for rate in (225, 230, 235, 240, 245, 250):
-        run = Run("standing", 5.0, dt=1.0 / rate)
+        run = Run("standing", 3.5, dt=1.0 / rate)
         gains.append(np.diff(run.energy)[run.time[:-1] > 1.52].max())
     assert np.mean(gains) < 0.03
 

@@ -101,7 +101,7 @@ def test_friction_of_a_joint_stops_what_falls_on_it(precision, dt):
 @pytest.mark.parametrize("dt", STEPS)
 def test_a_soft_limit_bears_a_load(dt, load):
     """It gives way by the moment of the weights over its stiffness."""
-    angle, _height = fallen(shelf("soft limit", load, "float64", dt), 3.0)
+    angle, _height = fallen(shelf("soft limit", load, "float64", dt), 1.8)
     sags = G * (load * REACH + ARM_MASS * LENGTH / 2) / math.degrees(STIFFNESS)
     assert angle[-1] == pytest.approx(sags, rel=0.08)
 
@@ -161,6 +161,6 @@ def test_limbs_of_ragdolls_stay_out_of_the_ground(rate):
     assert np.mean(depths) < (0.01 if rate == 60 else 0.002)
     assert max(depths[45:]) < 2e-3
     assert np.diff(energy).max() < 1e-3 * energy[0]
-    if rate == 60:  # and so they lie for a minute
-        one.step(57 * rate)
-        assert float(one.state.energy.numpy().sum()) < energy[-1] + 1e-3 * energy[0]
+    if rate == 60:  # and so they lie for twenty seconds
+        one.step(17 * rate)
+        assert float(one.state.energy.numpy().sum()) < energy[-1] + 3e-4 * energy[0]

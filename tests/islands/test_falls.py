@@ -9,16 +9,22 @@ from tests.contacts.motion import DT, PRECISIONS, Motion
 from tests.islands.crowds import crowd
 from warp_artic.islands.overlaps import PROJECTED_OVERLAP
 
-SECONDS, RADIUS = 3.0, 0.1
+SECONDS, LONG, RADIUS = 1.2, 3.0, 0.1
+"""By 1.2 s all have landed, and overlaps are taken back; most have come to rest."""
 
 
 @pytest.mark.parametrize(
-    "precision, seed", [*(("float32", seed) for seed in range(1, 13)), ("float64", 1), ("float64", 11)]
+    "precision, seed, seconds",
+    [
+        *(("float32", seed, LONG if seed in (1, 11) else SECONDS) for seed in range(1, 13)),
+        ("float64", 1, SECONDS),
+        ("float64", 11, SECONDS),
+    ],
 )
-def test_trees_that_overlap_gain_no_energy(precision, seed):
+def test_trees_that_overlap_gain_no_energy(precision, seed, seconds):
     """What takes overlaps back moves positions; impulses know nothing of limits, which would let it throw the trees."""
     one = crowd(tree(seed), precision=precision)
-    energy = Motion(one.record(round(SECONDS / DT), quantities=["energy"])).energy
+    energy = Motion(one.record(round(seconds / DT), quantities=["energy"])).energy
     assert one.failures() == []
     assert energy.max() < 1.001 * energy[0]
 

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from tests.contact_stages import ContactScene, capsule, cylinder, turn
-from tests.islands.crowds import crowd, crowd_motion
+from tests.islands.crowds import crowd_motion
 
 
 def spinning(make, tilt, spin):
@@ -17,20 +17,22 @@ def spinning(make, tilt, spin):
 
 
 def energies(solid, rate, seconds):
-    """Kinetic and potential energy of the first solid of a scene, after each step [J]."""
+    """Kinetic and potential energy of the first solid of a scene, at the start and after each step [J]."""
     scene = ContactScene(solids=(solid,), friction=0.5, restitution=0.5)
-    simulation = crowd(scene, dt=1.0 / rate, precision="float32")
-    own = [name.rpartition("/")[2] for name in simulation.link_names].index("top")
-    found = []
-    for _ in range(round(seconds * rate)):
-        found.append(float(simulation.state.energy.numpy()[own].sum()))
-        simulation.step()
-    return np.array(found)
+    motion = crowd_motion(scene, seconds, dt=1.0 / rate, precision="float32")
+    axes = np.stack([motion.axis("top", index) for index in range(3)], axis=1)
+    spin = np.einsum("rij,rj->ri", axes, motion.turning("top"))
+    speed, height = motion.velocity("top"), motion.place("top")[:, 2]
+    return 0.5 * (solid.mass * (speed**2).sum(axis=1) + spin**2 @ solid.inertia) + solid.mass * 9.81 * height
 
 
-@pytest.mark.parametrize("rate", [60, 240])
-@pytest.mark.parametrize("spin", [60.0, 140.0, 280.0])
-@pytest.mark.parametrize("tilt", [0.1, 0.6, 1.2])
+@pytest.mark.parametrize(
+    ("tilt", "spin", "rate"),
+    [
+        *((tilt, spin, 60) for tilt in (0.1, 0.6, 1.2) for spin in (60.0, 140.0, 280.0)),
+        *((0.1, 140.0, 240), (0.6, 280.0, 240), (1.2, 60.0, 240)),
+    ],
+)
 @pytest.mark.parametrize("make", [capsule, cylinder])
 def test_no_energy_is_gained(make, tilt, spin, rate):
     """Bouncing and tumbling for two seconds, turning by a quarter of a radian to nearly five in a step."""

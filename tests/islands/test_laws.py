@@ -19,9 +19,9 @@ def on_slope(tangent: float) -> ContactScene:
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_block_below_the_cone_holds(precision):
-    """At 0.499 of mu 0.5 it creeps at most 0.1 mm in 10 s."""
-    motion = crowd_motion(on_slope(0.499), 10.0, every=240, precision=precision)
-    assert np.abs(motion.place("block")[-1, 0]) <= 1e-4
+    """At 0.499 of mu 0.5 it creeps at most 0.03 mm in 3 s."""
+    motion = crowd_motion(on_slope(0.499), 3.0, every=240, precision=precision)
+    assert np.abs(motion.place("block")[-1, 0]) <= 3e-5
 
 
 @pytest.mark.parametrize(("tangent", "precision"), [(0.501, "float64"), (0.8, "float64"), (0.55, "float32")])

