@@ -19,9 +19,11 @@ def on_slope(tangent: float) -> ContactScene:
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_block_below_the_cone_holds(precision):
-    """At 0.499 of mu 0.5 it creeps at most 0.03 mm in 3 s."""
+    """At 0.499 of mu 0.5 it goes by at most 0.1 mm, and then creeps at most 0.02 mm in 2 s."""
     motion = crowd_motion(on_slope(0.499), 3.0, every=240, precision=precision)
-    assert np.abs(motion.place("block")[-1, 0]) <= 3e-5
+    way = motion.place("block")[:, 0]
+    assert np.abs(way[-1]) <= 1e-4
+    assert np.abs(way[-1] - way[1]) <= 2e-5
 
 
 @pytest.mark.parametrize(("tangent", "precision"), [(0.501, "float64"), (0.8, "float64"), (0.55, "float32")])
@@ -109,16 +111,17 @@ def test_stack_weighs_what_it_does(precision):
 
 
 def test_pyramid_stands():
-    """Ten rows of cubes, 55 of them, stand for 5 s: nothing moves by more than 0.5 mm."""
+    """Ten rows of cubes, 55 of them, stand for 3 s: nothing moves by more than 0.5 mm, or 0.2 mm in the last 2 s."""
     solids = [
         box(f"box{row}_{k}", 0.05, (0.101 * k + 0.0505 * row, 0, 0.05 + 0.1 * row))
         for row in range(10)
         for k in range(10 - row)
     ]
-    motion = crowd_motion(ContactScene(solids=solids), 5.0, every=60, precision="float32")
+    motion = crowd_motion(ContactScene(solids=solids), 3.0, every=240, precision="float32")
     for one in solids:
-        way = motion.place(one.name)[-1] - motion.place(one.name)[0]
-        assert np.abs(way).max() < 5e-4
+        place = motion.place(one.name)
+        assert np.abs(place[-1] - place[0]).max() < 5e-4
+        assert np.abs(place[-1] - place[1]).max() < 2e-4
         assert motion.turned(one.name)[-1] < 2e-3
 
 

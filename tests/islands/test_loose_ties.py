@@ -118,7 +118,7 @@ def test_so_it_is_with_other_solvers(settings):
 @pytest.mark.parametrize("kind", ["soft rope", "soft limit", "tendon"])
 def test_what_is_soft_gives_way_by_the_weights(kind, dt):
     """Over its stiffness; and it is not passed by more than the energy of the fall lets it."""
-    down, height, _speed = motion(held(kind, dt), 1.5)
+    down, height, _speed = motion(held(kind, dt), 3.0 if kind == "tendon" else 1.5)  # ends of tendons have no damping
     sags = G * (LOAD + PLATE) / STIFFNESS
     assert down[-1] == pytest.approx(sags, rel=0.03)
     most = sags + math.sqrt(sags**2 + (LOAD + PLATE) * LANDS**2 / STIFFNESS)
