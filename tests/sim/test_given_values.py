@@ -76,13 +76,14 @@ def views_of(simulation, name):
 
 
 def cases(simulation):
-    """Each array that can be written to, with each value, in its first row, its last, and one between."""
+    """Each array that can be written to: NaN in its first row, its last, and one between, and other values in turn."""
     found = []
     for name in (*CONTROL, *PARAMETERS):
         *rows, _ = views_of(simulation, name).shape
         places = list(np.ndindex(*rows))
         chosen = dict.fromkeys((places[0], places[len(places) // 2], places[-1]))
-        found += [(name, place, value) for place in chosen for value in VALUES]
+        found += [(name, place, math.nan) for place in chosen]
+        found += [(name, place, value) for place, value in zip(itertools.cycle(chosen), VALUES[1:])]
     return found
 
 
@@ -150,7 +151,7 @@ def test_each_array_that_a_user_writes_to(variant):
     assert {name for name, _, _ in found} == {*CONTROL, *PARAMETERS}
     places = [place for place in range(2 * len(found)) if place % 8]
     wrong = dict(zip(places, found))
-    dirty, clean = (start(max(wrong) + 2, variant=variant) for _ in range(2))
+    dirty, clean = (start(environments, variant=variant) for environments in (max(wrong) + 2, 16))
     for name in (*CONTROL, *PARAMETERS):
         views_of(clean, name)
     before = states_of(dirty)
@@ -171,8 +172,8 @@ def test_each_array_that_a_user_writes_to(variant):
             wanted_here = before[state][:, environment] if state in STATE else 0.0
             np.testing.assert_array_equal(values[:, environment], wanted_here, str((name, state)))
     others = [environment for environment in range(dirty.environments) if environment not in wrong]
-    for state, values in after.items():
-        np.testing.assert_array_equal(values[:, others], wanted[state][:, others], state)
+    for state, values in after.items():  # all others have one motion, whatever the number of environments is
+        np.testing.assert_array_equal(values[:, others], wanted[state][:, [0] * len(others)], state)
     for name in ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error"):
         assert np.isfinite(getattr(dirty.state, name).numpy()[..., [*failures]]).all(), name
 
@@ -394,7 +395,7 @@ def test_a_mass_that_leaves_a_mobility_unknown_stops_its_environment():
     wanted = simulation.record(1, forces=True)
     masses = simulation.parameters.link_mass.numpy().copy()
     stopped = []
-    for link, heavy in itertools.product((3, 10), (1e29, 1e30, 3e30, 1e31, 3e31, 1e32)):
+    for link, heavy in itertools.product((3, 10), (1e30, 1e31, 3e31, 1e32)):
         simulation.apply(before)
         mass = masses.copy()
         mass[link, 1] = heavy
