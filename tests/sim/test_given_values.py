@@ -25,6 +25,8 @@ from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, STATE
 
 ROOT = Path(__file__).parents[2]
 VALUES = (math.nan, math.inf, -math.inf, -1.0)
+SHORT = ("distance_upper", -1.0)
+"""A rope that is shorter than nothing: a step with it takes seconds, so that it has a test of its own."""
 MAY_BE_NEGATIVE = {
     "link_gravity_scale",
     *CONTROL,
@@ -76,14 +78,13 @@ def views_of(simulation, name):
 
 
 def cases(simulation):
-    """Each array that can be written to: NaN in its first row, its last, and one between, and other values in turn."""
+    """Each array that can be written to, with each value, in its first row, its last, and one between."""
     found = []
     for name in (*CONTROL, *PARAMETERS):
         *rows, _ = views_of(simulation, name).shape
         places = list(np.ndindex(*rows))
         chosen = dict.fromkeys((places[0], places[len(places) // 2], places[-1]))
-        found += [(name, place, math.nan) for place in chosen]
-        found += [(name, place, value) for place, value in zip(itertools.cycle(chosen), VALUES[1:])]
+        found += [(name, place, value) for place in chosen for value in VALUES if (name, value) != SHORT]
     return found
 
 
@@ -176,6 +177,16 @@ def test_each_array_that_a_user_writes_to(variant):
         np.testing.assert_array_equal(values[:, others], wanted[state][:, [0] * len(others)], state)
     for name in ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error"):
         assert np.isfinite(getattr(dirty.state, name).numpy()[..., [*failures]]).all(), name
+
+
+def test_a_rope_that_is_shorter_than_nothing():
+    """Stops its environment in the first step."""
+    simulation = start(2, variant="scalar")
+    poison(simulation, {1: (SHORT[0], (0,), SHORT[1])})
+    simulation.step()
+    assert [(failure.environment, failure.array, failure.step) for failure in simulation.failures()] == [
+        (1, SHORT[0], 4)
+    ]
 
 
 def test_sentences():
