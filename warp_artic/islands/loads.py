@@ -63,10 +63,10 @@ def load_functions(precision: str) -> SimpleNamespace:
         for index in range(island.first_point, island.end_point):
             point = islands.points[index]
             load = wp.max(load, points.z[point][0] * points.normal[point][0])
-        share = T(LOAD) * k / load
+        room = wp.max(T(POINT_SWEEPS) / T(island.end_point - island.first_point), T(LOADED_SWEEPS))
+        least = wp.max(T(LEAST_SHARE), T(LOADED_SWEEPS) * T(LOADED_SWEEPS) / (room * room))
+        share = wp.max(T(LOAD) * k / load, least)
         if share < T(1.0):
-            room = wp.max(T(POINT_SWEEPS) / T(island.end_point - island.first_point), T(LOADED_SWEEPS))
-            share = wp.max(share, wp.max(T(LEAST_SHARE), T(LOADED_SWEEPS) * T(LOADED_SWEEPS) / (room * room)))
             found.is_loaded = 1
             found.soft.c = usual.soft.c * share
             found.soft.m = T(1.0) - found.soft.c
