@@ -21,8 +21,7 @@ def columns(seed: int) -> ContactScene:
     return ContactScene(solids=solids, friction=0.8)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed, precision", [(0, "float32"), (1, "float64"), (2, "float32")])
 def test_columns_of_boxes_come_to_rest(seed, precision):
     """Edges that are nearly parallel, and corners that are known by another number, had them sway for ever."""
     one = crowd(columns(seed), precision=precision, dt=1 / RATE)
