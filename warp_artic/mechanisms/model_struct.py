@@ -142,13 +142,12 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
     traits = [0] * tree.island_count
     for row, own in zip(tree.rows, row_island):
         traits[own] |= row.family.traits
-    guarded = {island for island, is_guarded in zip(tree.islands, tree.part_is_guarded) if is_guarded}
     return {
         "tendon_place": _tendon_places(tree),
         "tree_link": list(ends),
         "tree_root": [own[0] if own else -1 for own in roots],
         "tree_island": list(tree.islands),
-        "tree_is_summed": [int(island in guarded) for island in tree.islands],
+        "tree_is_summed": [int(summed) for summed in tree.part_is_summed],
         "tree_is_guarded": [int(guarded) for guarded in tree.part_is_guarded],
         "tree_is_acted": [int(acted) for acted in tree.part_is_acted],
         "tree_guards_impacts": [int(guarded) for guarded in tree.part_guards_impacts],

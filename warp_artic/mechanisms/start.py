@@ -45,10 +45,12 @@ def initial_control(mechanisms) -> dict[str, np.ndarray]:
     """The authored control, each field of shape (mechanisms, rows)."""
     drives = [[dof.drive or Drive() for dof in one.dofs] for one in mechanisms]
     links = len(mechanisms[0].links)
+    roots = sum(joint is None for joint in mechanisms[0].inbound)
     return {
         "drive_position_target": np.array([[drive.position_target for drive in row] for row in drives]),
         "drive_velocity_target": np.array([[drive.velocity_target for drive in row] for row in drives]),
         "joint_effort": np.zeros((len(mechanisms), len(drives[0]))),
         "link_external_force": np.zeros((len(mechanisms), 6 * links)),
         "is_touched": np.zeros((len(mechanisms), 1)),
+        "contact_displacement": np.zeros((len(mechanisms), 6 * roots + len(drives[0]))),
     }

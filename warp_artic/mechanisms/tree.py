@@ -169,17 +169,32 @@ class Tree:
         return tuple(island not in acting for island in range(self.island_count))
 
     @cached_property
-    def part_is_guarded(self) -> tuple[bool, ...]:
-        """Of each articulation whether it may touch, or is acted on in joints, and only contacts close or join it."""
-        found = self._jointed | self._touching
+    def part_is_apart(self) -> tuple[bool, ...]:
+        """Of each articulation whether no row but contacts joins it to others, or holds it in the world if it floats.
+
+        Loop joints between its own links may close it.
+        """
+        held = {number for number, part in enumerate(self.parts) if part.is_pulled}
         for row in self.rows:
             parts = self._parts_of(row)
-            traits = row.family.traits
-            if not traits & FROM_OUTSIDE and (len(parts) > 1 or traits & (HOLDS_POSITIONS | RETURNS)):
-                found -= parts
+            floats = row.family.traits & (HOLDS_POSITIONS | RETURNS) and min(row.dofs) < self.root_dofs
+            if not row.family.traits & FROM_OUTSIDE and (len(parts) > 1 or floats):
+                held |= parts
+        return tuple(number not in held for number in range(len(self.parts)))
+
+    @cached_property
+    def part_is_guarded(self) -> tuple[bool, ...]:
+        """Of each articulation that is apart whether it may touch, or is acted on in joints that nothing closes."""
+        acted = {number for number in self._jointed - self._closed if self.part_is_acted[number]}
+        return tuple(is_apart and k in self._touching | acted for k, is_apart in enumerate(self.part_is_apart))
+
+    @cached_property
+    def part_is_summed(self) -> tuple[bool, ...]:
+        """Of each articulation whether its island has one that is guarded, or loop joints close it and it is apart."""
+        guarded = {island for island, is_guarded in zip(self.islands, self.part_is_guarded) if is_guarded}
         return tuple(
-            number in found and not part.is_pulled and (self.part_is_acted[number] or number in self._touching)
-            for number, part in enumerate(self.parts)
+            island in guarded or (number in self._closed and self.part_is_apart[number])
+            for number, island in enumerate(self.islands)
         )
 
     @cached_property
@@ -187,7 +202,7 @@ class Tree:
         """Of each articulation whether a spring, damper, friction, tendon or mimic joint acts on it."""
         acting = {number for number, part in enumerate(self.parts) if part.is_driven or part.is_pulled}
         for row in self.rows:
-            if row.family.acts_always and not row.family.traits & FROM_OUTSIDE:
+            if row.family.acts_always and not row.family.traits & (FROM_OUTSIDE | HOLDS_POSITIONS | RETURNS):
                 acting |= self._parts_of(row)
         return tuple(number in acting for number in range(len(self.parts)))
 
@@ -201,6 +216,12 @@ class Tree:
     def _jointed(self) -> set[int]:
         """The articulations that have joints."""
         return {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
+
+    @cached_property
+    def _closed(self) -> set[int]:
+        """The articulations that loop joints close, or join."""
+        traits = HOLDS_POSITIONS | RETURNS
+        return {part for row in self.rows if row.family.traits & traits for part in self._parts_of(row)}
 
     @cached_property
     def _touching(self) -> set[int]:

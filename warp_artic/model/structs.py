@@ -38,8 +38,16 @@ STATE = {
     "seen": "what has been seen last of arrays whose changes wake a tree",
 }
 """What goes on from step to step, beside what families remember."""
-CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force", "is_touched")
-"""What is given to steps; `is_touched` is 1 where contacts among many bodies push a mechanism in the step."""
+CONTROL = (
+    "drive_position_target",
+    "drive_velocity_target",
+    "joint_effort",
+    "link_external_force",
+    "is_touched",
+    "contact_displacement",
+)
+"""What is given to steps. Of contacts among many bodies `is_touched` is 1 where they push a mechanism in the step, and
+`contact_displacement` is what they add to the motion of its dofs [rad or m], before loops are closed."""
 REPORT = ("link_pose", "link_velocity", "energy")
 """What is reported of a state, beside the measures of families."""
 FORCES = {

@@ -262,6 +262,13 @@ def move_joints(
 def displace_block(model: ModelArrays, state: StateArrays, work: WorkArrays, path: Array, block: int, worker: int):
     """Move the positions of a state by what is given for each dof, without velocity; where nothing is, they stay."""
     load_state(model, state, work, block, worker)
+    if displace(model, work, path, block, worker):
+        store_state(model, state, work, block, worker)
+
+
+@wp.func
+def displace(model: ModelArrays, work: WorkArrays, path: Array, block: int, worker: int):
+    """Move positions by what is given for each dof, where anything is; says whether it is anywhere."""
     one = real(1.0, model.gravity[0, block])
     moves = one - one
     for dof in range(model.dof_count):
@@ -274,7 +281,7 @@ def displace_block(model: ModelArrays, state: StateArrays, work: WorkArrays, pat
             work.position[item, worker] = where_positive(moves, work.end_position[item, worker], q)
         for k in range(pose_rows(model.root_dofs)):
             work.root[k, worker] = where_positive(moves, work.end_root[k, worker], work.root[k, worker])
-        store_state(model, state, work, block, worker)
+    return any_positive(moves)
 
 
 @wp.func

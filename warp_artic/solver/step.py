@@ -39,6 +39,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.phases.integrate import (
     count_step,
+    displace,
     find_failure,
     load_state,
     move_joints,
@@ -102,6 +103,7 @@ def step_block(
         observe(model, state, control, work, forces, block, worker, h_sub, h, plan, substep)
         move(model, state, control, work, block, worker, h_sub, h, plan, substep)
     if model.held_positions > 0:
+        displace(model, work, control.contact_displacement, block, worker)
         close_loops(model, state, work, forces, block, worker, h, plan, solver)
     keep_invariants(model, state, control, work, forces, block, worker, h, plan)
     end_step(model, state, work, block, worker)

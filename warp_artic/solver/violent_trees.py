@@ -9,6 +9,10 @@ and no body is kinematic. So what lifts a tree as it is moved out of a shape (`c
 from its motion: else a rope that is pressed into a peg is lifted in each step, and falls faster each time.
 Bodies without joints that touch and turn so far are slowed down by that alone.
 
+So it is with trees that may touch and have loop joints between their own links: s times J v+ = 0 is zero, as is J of a
+motion of the whole, and loop joints do no work, whatever f.(v + v+) is with J of the middle. Without it a track that is
+too short for its wheels, which locks, gained energy in each step from what presses it onto them.
+
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
 nothing touches or drives stays at q where q+ has no such s; what is pressed into a shape goes to q+, and rests there. A
 tree in contact is slowed down as a whole where its momentum alone would need more energy than there is: impulses may
@@ -39,7 +43,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
-from warp_artic.model.families import FROM_OUTSIDE, IS_CONTACT, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, IS_CONTACT, IS_SOFT_LIMIT, has_trait
 from warp_artic.solver.energy_projection import (
     MOST,
     energy_left,
@@ -129,7 +133,7 @@ def add_joint_work(model: ModelArrays, work: WorkArrays, block: int, worker: int
 
 @wp.func
 def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
-    """Add the work and impulses of rows; what springs of soft limits have is part of the potential."""
+    """Add the work and impulses of rows; what springs of soft limits have is part of the potential, loops do none."""
     half = real(0.5, work.v[0, worker])
     for row in range(model.row_count):
         z = work.impulse[row, worker] + work.given[row, worker]
@@ -141,7 +145,7 @@ def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
                 path = half * (work.v[dof, worker] + work.v_next[dof, worker])
                 if has_trait(model, row, FROM_OUTSIDE):
                     work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
-                elif not has_trait(model, row, IS_SOFT_LIMIT):
+                elif not has_trait(model, row, IS_SOFT_LIMIT | HOLDS_POSITIONS):
                     work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
                 if dof < model.root_dofs:
                     k = 6 * tree + dof - model.tree_root[tree]

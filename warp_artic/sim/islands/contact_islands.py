@@ -84,6 +84,7 @@ class ContactIslands:
         self._predict_and_resolve()
         exchange.add_contact_work(launches)
         exchange.give_forces()
+        exchange.hand_displacements()
         if self._sleep_steps:
             launches.watch(self.groups, True)
 

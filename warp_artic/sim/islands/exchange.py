@@ -177,10 +177,18 @@ class Exchange:
             inputs += [part.group.field(name).scalars for name in names]
             self._launch(self._of_trees.keep_accelerations, part.mechanism_columns, inputs)
 
+    def hand_displacements(self) -> None:
+        """Hand mechanisms with loops the displacements that contacts add to the step, after which they close loops."""
+        for part in self._trees:
+            if part.group.tree.has_loops:
+                given = part.group.field("contact_displacement")
+                self._give_motion(part, self._layout.mechanisms.displacement, given)
+
     def give_displacements(self, launches: Launches) -> None:
-        """Move mechanisms by the displacements that contacts add to the step."""
+        """Move the other mechanisms by them."""
         for part in self._layout.parts:
-            self._give_displacement(part, launches)
+            if not part.group.tree.has_loops:
+                self._give_displacement(part, launches)
 
     def _give_displacement(self, part: GroupPart, launches: Launches) -> None:
         self._give_motion(part, self._layout.mechanisms.displacement, part.displacement)
@@ -220,6 +228,7 @@ class Exchange:
             table.put(kept, everywhere)
         for part in self._trees:
             part.group.field("is_touched").scalars.fill_(1.0)
+            part.group.field("contact_displacement").scalars.zero_()
         launches.step_aside([(part.group, part.forces) for part in self._trees])
         for part in self._trees:
             self._take_velocities(part, layout.mechanisms.free, 0.0)
