@@ -23,7 +23,7 @@ from warp_artic.kernels.layout import with_known_layout
 from warp_artic.kernels.pull_back import pull_back_for
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
-from warp_artic.math.numbers import Numbers, Real, absolute, maximum, real
+from warp_artic.math.numbers import Numbers, Real, absolute, any_positive, maximum, real
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
@@ -157,6 +157,8 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
                     )
                 else:
                     count_step(state, block)
+                    if any_positive(state.failure[0, block]):
+                        forget_accelerations(model, state, block, state.failure[0, block])
                 if every > 0 and (count + 1) % every == 0:
                     keep(state, kept, record + (count + 1) // every - 1, block)
             if model.sleep_steps > 0 and was_awake:

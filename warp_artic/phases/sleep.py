@@ -51,11 +51,8 @@ from warp_artic.phases.link_velocities import move_base, move_link
 @wp.func
 def is_awake(model: ModelArrays, state: StateArrays, block: int):
     """Whether a step changes anything in a block: not where all its environments sleep or have failed."""
-    awake = bool(True)
-    if model.sleep_steps > 0:
-        still = maximum(find_asleep(model, state, block), state.failure[0, block])
-        awake = any_positive(real(0.5, still) - maximum(still, model.padding[0, block]))
-    return awake
+    still = maximum(find_asleep(model, state, block), state.failure[0, block])
+    return any_positive(real(0.5, still) - maximum(still, model.padding[0, block]))
 
 
 @wp.func

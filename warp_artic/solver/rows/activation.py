@@ -63,7 +63,7 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, worker: int):
         holds = where_positive(maximum(upper - lower, absolute(outside)), real(0.0, y), real(1.0, y))
         outside = maximum(outside, holds)
     active = work.active[row, worker]
-    newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
+    newly = where_positive(outside, real(1.0, y) - active - work.stopped[0, worker], real(0.0, y))
     if not any_positive(newly):
         return False
     last = row

@@ -17,7 +17,7 @@ the row and the root: its support. `model.row_problem` lists all arrays with sha
 import warp as wp
 
 from warp_artic.constraints.rows import REDUNDANT, prepare_rate
-from warp_artic.math.numbers import Real, any_positive, maximum, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, any_positive, maximum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, IS_CONTACT, has_trait
 
@@ -54,8 +54,9 @@ def gather_rows(model: ModelArrays, work: WorkArrays, worker: int):
     """List the rows that are active in any environment, the last family first, and number the entries of compliances.
 
     Points of contact are left out where there is no room for their rows. Rows are gathered where environments are not
-    in the mask too, so that their place and their innovations stay. Returns the number of rows, how many of the first
-    ones are where they were in the last list with the same innovations, and the place of the first nonsymmetric one.
+    in the mask too, so that their place and their innovations stay, but not where they have failed: what is wrong there
+    may ask for any number of working sets. Returns the number of rows, how many of the first ones are where they were
+    in the last list with the same innovations, and the place of the first nonsymmetric one.
     """
     count = int(0)
     known = int(work.known_rows[0, worker])
@@ -63,12 +64,13 @@ def gather_rows(model: ModelArrays, work: WorkArrays, worker: int):
     first_nonsymmetric = int(model.row_count)
     contacts = int(0)
     has_room = int(1)
+    going = real(1.0, work.stopped[0, worker]) - work.stopped[0, worker]
     for dof in range(model.dof_count):
         work.innovation_weight[dof, worker] = work.D_inverse[dof, worker]
     for k in range(model.row_count):
         work.gathered_before[k, worker] = count
         row = model.row_count - 1 - k
-        is_active = work.active[row, worker]
+        is_active = work.active[row, worker] * going
         gathers = any_positive(is_active)
         if gathers and has_trait(model, row, IS_CONTACT):
             # The rows of a point come last tangent first.
