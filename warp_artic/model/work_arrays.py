@@ -116,8 +116,6 @@ STEP = {
     "free_weight": WorkArray("one", 1, "-", "solver.step", "the same of free dofs: a half, or one without a middle"),
     "since_placed": WorkArray("one", 1, "s", "solver.step", "time from where the links are placed to the substep"),
     "end_weight": WorkArray("one", 1, "-", "solver.step", "part of the step from there to its end"),
-    "stopped": WorkArray("one", 1, "0 or 1", "solver.step", "one where an environment has failed: no row takes part"),
-    "is_unsettled": WorkArray("one", 1, "0 or 1", "active_set", "one where rows have only left a set in the step"),
     "calm": WorkArray("one", 1, "0 or more", "phases.sleep", "positive where the step is at rest"),
 }
 """Of the step."""
