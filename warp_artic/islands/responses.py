@@ -388,12 +388,16 @@ def response_kernels(precision: str) -> SimpleNamespace:
         return v
 
     @wp.func
-    def turning_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, v: V):
-        """How fast the velocity v of a point of a surface that is moved from outside turns with it [m/s^2]."""
+    def turning_rate(bodies: Bodies, colliders: Colliders, env: int, i: int, other: int):
+        """How fast the velocity of a surface that is moved from outside changes where another collider touches it.
+
+        The point goes with the centre of mass of the body of that, as what rolls takes it along [m/s^2].
+        """
         a = V()
-        if colliders.body[i] >= 0:
+        if colliders.body[i] >= 0 and colliders.body[other] >= 0:
             b = env * bodies.count + colliders.body[i]
-            a = wp.cross(bodies.angular[b] + bodies.surface_angular[b], v - bodies.linear[b])
+            u = bodies.linear[env * bodies.count + colliders.body[other]]
+            a = wp.cross(bodies.angular[b] + bodies.surface_angular[b], u - bodies.linear[b])
         return a
 
     @wp.kernel(**OPTIONS)
@@ -444,11 +448,11 @@ def response_kernels(precision: str) -> SimpleNamespace:
         rate = V()
         if second < 0:
             carried += v_1
-            rate += turning_rate(bodies, colliders, env, j, v_1 + s_1)
+            rate += turning_rate(bodies, colliders, env, j, i)
             turn_carried += angular_of(bodies, colliders, env, j)
         if first < 0:
             carried -= v_0
-            rate -= turning_rate(bodies, colliders, env, i, v_0 + s_0)
+            rate -= turning_rate(bodies, colliders, env, i, j)
             turn_carried -= angular_of(bodies, colliders, env, i)
         rolls = n * roll(bodies, colliders, env, i, j, x, n, h, lead)
         points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
