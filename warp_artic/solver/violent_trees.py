@@ -14,9 +14,10 @@ motion of the whole, and loop joints do no work, whatever f.(v + v+) is with J o
 too short for its wheels, which locks, gained energy in each step from what presses it onto them.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
-nothing touches or drives stays at q where q+ has no such s; what is pressed into a shape goes to q+, and rests there. A
-tree in contact is slowed down as a whole where its momentum alone would need more energy than there is: impulses may
-respond to velocities that a step does not resolve.
+nothing touches or drives stays at q where q+ has no such s. One with forces in its joints does so where all of W is not
+enough for that, and loses what joints have taken: at rest W is positive, and it sets off. What is pressed into a shape
+goes to q+, and rests there. A tree in contact is slowed down as a whole where its momentum alone would need more energy
+than there is: impulses may respond to velocities that a step does not resolve.
 Impacts of trees with forces in their joints are not changed, unless they turn so far.
 
 Trees with drives, friction, tendons or mimic joints may gain GAIN of their kinetic energy by the errors of all such
@@ -204,6 +205,8 @@ def keep_tree_energies(
             if model.tree_is_guarded[tree] == 1:
                 is_free = is_only_touched(model, control, work, tree, block, worker)
                 left = energy_left(model, state, work, tree, is_free, block, worker, h)
+                if model.tree_is_acted[tree] == 1:
+                    left = left + work.tree_inner_work[tree, worker] + work.tree_work[tree, worker]
                 left = left + room_to_gain(model, state, work, tree, left, block, worker)
                 stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
                 uneven = uneven_weights(model, model.tree_island[tree], block, zero)
@@ -211,7 +214,7 @@ def keep_tree_energies(
                 if model.tree_is_acted[tree] == 0:
                     stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
                 inner = work.tree_inner_work[tree, worker]
-                work.tree_inner_work[tree, worker] = where_positive(stuck, zero, inner)
+                work.tree_inner_work[tree, worker] = where_positive(stuck, minimum(inner, zero), inner)
                 stay(model, state, work, tree, block, worker, stuck, h)
         add_up_end(model, control, work, block, worker)
         share_energies(model, state, work, block, worker, h)
