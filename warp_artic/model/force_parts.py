@@ -22,6 +22,9 @@ increase them: on a floating root the force at its centre of mass and the moment
 the axes of its velocity. They are where a step places the links, in a midpoint step in the middle, and Coriolis forces
 with velocities expected there; with substeps they are means over them. v+ is what forces and impulses make of v: in
 free motion a midpoint step corrects it afterwards (`solver.history`).
+
+Among many bodies contacts are solved island by island, before a step, which takes them as forces on links: there they
+are part of `external`, and `contact` is zero (`recording.contact_force_on` tells them apart).
 """
 
 from enum import IntEnum

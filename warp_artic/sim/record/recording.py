@@ -159,9 +159,9 @@ class Recording:
     joint_loop_force: np.ndarray | None = None
     """Of loop joints and distances, which joints of the tree do not transmit [N or N m], shape (R, E, D)."""
     joint_contact_force: np.ndarray | None = None
-    """Of contacts of shapes, normal and friction [N or N m], shape (R, E, D)."""
+    """Of contacts of shapes, normal and friction, but among many bodies [N or N m], shape (R, E, D)."""
     joint_external_force: np.ndarray | None = None
-    """Of external forces on links [N or N m], shape (R, E, D)."""
+    """Of external forces on links, and of contacts among many bodies [N or N m], shape (R, E, D)."""
     joint_damping_force: np.ndarray | None = None
     """Of the damping of links [N or N m], shape (R, E, D)."""
     joint_gravity_force: np.ndarray | None = None
