@@ -185,7 +185,7 @@ def test_a_rope_that_is_shorter_than_nothing(variant):
     ordinary = max(seconds_of_a_step(simulation) for _ in range(5))
     step = 4 + 5
     poison(simulation, {1: ("distance_upper", (0,), -1.0)})
-    assert min(seconds_of_a_step(simulation) for _ in range(3)) < 10 * ordinary
+    assert min(seconds_of_a_step(simulation) for _ in range(3)) < 50.0 * ordinary
     assert [(failure.environment, failure.array, failure.step) for failure in simulation.failures()] == [
         (1, "distance_upper", step)
     ]

@@ -80,8 +80,6 @@ ROWS_EACH = 3
 """Rows of a limit."""
 DIRECTION_ROUNDS = wp.constant(40.0)
 """Times that directions are found again in a step."""
-UNSETTLED_ROUNDS = wp.constant(4.0)
-"""The same where no working set was right (`solver.rows.active_set`): each of them is found for nothing."""
 NEAR = wp.constant(0.5)
 """Share of a limit from which on it is looked at where the links are at the end of the step."""
 TURNED = wp.constant(0.3)
@@ -212,13 +210,12 @@ def turn_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     if correct_motions(model, work, block, worker, h, has_middle):
         find_missed(model, work, block, worker, zero)
     any_mask = zero
-    most = where_positive(work.is_unsettled[0, worker], real(UNSETTLED_ROUNDS, h), real(DIRECTION_ROUNDS, h))
     for island in range(model.island_count):
         before = work.environment_mask[island, worker]
         mask = where_positive(work.is_met_where_placed[island, worker], work.is_missed[island, worker], before)
         # So many times in each environment, whatever its neighbours need.
         count = work.direction_rounds[island, worker] + mask
-        mask = where_positive(count - most - real(0.5, h), zero, mask)
+        mask = where_positive(count - real(DIRECTION_ROUNDS, h) - real(0.5, h), zero, mask)
         work.direction_rounds[island, worker] = count
         work.environment_mask[island, worker] = mask
         any_mask = maximum(any_mask, mask)

@@ -10,6 +10,7 @@ import warp as wp
 from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
+from warp_artic.mechanisms.guarded_trees import GuardedTrees
 from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
 from warp_artic.mechanisms.row_tables import entry_places, row_tables, shared_dofs, supports
 from warp_artic.mechanisms.tree import Tree
@@ -64,9 +65,10 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
     struct.free_motion = int(tree.moves_freely)
     struct.turns_and_slides = int(tree.moves_freely and len(set(tree.dof_is_linear)) == 2)
-    struct.guards_trees = int(any(tree.part_is_guarded))
-    struct.guards_impacts = int(any(tree.part_guards_impacts))
-    struct.watched_dofs = len(_watched_dofs(tree))
+    guards = GuardedTrees(tree)
+    struct.guards_trees = int(any(guards.is_guarded))
+    struct.guards_impacts = int(any(guards.guards_impacts))
+    struct.watched_dofs = len(_watched_dofs(tree, guards))
     struct.driven = int(tree.is_driven)
     struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
     struct.speed_limits = tree.speed_limit_count
@@ -75,7 +77,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     for family in FAMILIES:
         for name, count in family.counts.items():
             setattr(struct, name, count(tree))
-    islands = _island_tables(tree)
+    islands = _island_tables(tree, guards)
     struct.restarts = int(any(islands["island_restarts"]))
     terms, response_rows, response_count = row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
@@ -129,7 +131,7 @@ def field_struct(struct, fields: dict[str, Field]):
     return struct
 
 
-def _island_tables(tree: Tree) -> dict[str, list[int]]:
+def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
     """Which links and dofs each tree and each island has, and what decides how an island is stepped."""
     ends = np.cumsum([0, *(len(part.links) for part in tree.parts)])
     floating = [[link for link in part.links if tree.kind[link] is JointKind.FLOATING] for part in tree.parts]
@@ -147,11 +149,11 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "tree_link": list(ends),
         "tree_root": [own[0] if own else -1 for own in roots],
         "tree_island": list(tree.islands),
-        "tree_is_summed": [int(summed) for summed in tree.part_is_summed],
-        "tree_is_guarded": [int(guarded) for guarded in tree.part_is_guarded],
-        "tree_is_acted": [int(acted) for acted in tree.part_is_acted],
-        "tree_guards_impacts": [int(guarded) for guarded in tree.part_guards_impacts],
-        "watched_dof": _watched_dofs(tree),
+        "tree_is_summed": list(map(int, guards.is_summed)),
+        "tree_is_guarded": list(map(int, guards.is_guarded)),
+        "tree_is_acted": list(map(int, guards.is_acted)),
+        "tree_guards_impacts": list(map(int, guards.guards_impacts)),
+        "watched_dof": _watched_dofs(tree, guards),
         "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
         "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
         "island_dof": list(np.argsort(dof_island, kind="stable")),
@@ -168,13 +170,13 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
     }
 
 
-def _watched_dofs(tree: Tree) -> list[int]:
+def _watched_dofs(tree: Tree, guards: GuardedTrees) -> list[int]:
     """The dofs whose angular velocity tells whether a tree that is acted on turns far in a step."""
     parts = [tree.part_of_link[tree.link_of_dof[dof]] for dof in range(tree.dof_count)]
     return [
         dof
         for dof, part in enumerate(parts)
-        if tree.part_is_guarded[part] and not tree.part_guards_impacts[part] and not tree.dof_is_linear[dof]
+        if guards.is_guarded[part] and not guards.guards_impacts[part] and not tree.dof_is_linear[dof]
     ]
 
 

@@ -23,7 +23,6 @@ from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
-    FROM_OUTSIDE,
     HOLDS_POSITIONS,
     MOVES_DOFS_ALIKE,
     ON_ONE_DOF,
@@ -167,70 +166,6 @@ class Tree:
             if len(own) > 1 or own[0].is_driven or own[0].is_pulled:
                 acting.add(island)
         return tuple(island not in acting for island in range(self.island_count))
-
-    @cached_property
-    def part_is_apart(self) -> tuple[bool, ...]:
-        """Of each articulation whether no row but contacts joins it to others, or holds it in the world if it floats.
-
-        Loop joints between its own links may close it.
-        """
-        held = {number for number, part in enumerate(self.parts) if part.is_pulled}
-        for row in self.rows:
-            parts = self._parts_of(row)
-            floats = row.family.traits & (HOLDS_POSITIONS | RETURNS) and min(row.dofs) < self.root_dofs
-            if not row.family.traits & FROM_OUTSIDE and (len(parts) > 1 or floats):
-                held |= parts
-        return tuple(number not in held for number in range(len(self.parts)))
-
-    @cached_property
-    def part_is_guarded(self) -> tuple[bool, ...]:
-        """Of each articulation that is apart whether it may touch, or is acted on in joints that nothing closes."""
-        acted = {number for number in self._jointed - self._closed if self.part_is_acted[number]}
-        return tuple(is_apart and k in self._touching | acted for k, is_apart in enumerate(self.part_is_apart))
-
-    @cached_property
-    def part_is_summed(self) -> tuple[bool, ...]:
-        """Of each articulation whether its island has one that is guarded, or loop joints close it and it is apart."""
-        guarded = {island for island, is_guarded in zip(self.islands, self.part_is_guarded) if is_guarded}
-        return tuple(
-            island in guarded or (number in self._closed and self.part_is_apart[number])
-            for number, island in enumerate(self.islands)
-        )
-
-    @cached_property
-    def part_is_acted(self) -> tuple[bool, ...]:
-        """Of each articulation whether a spring, damper, friction, tendon or mimic joint acts on it."""
-        acting = {number for number, part in enumerate(self.parts) if part.is_driven or part.is_pulled}
-        for row in self.rows:
-            if row.family.acts_always and not row.family.traits & (FROM_OUTSIDE | HOLDS_POSITIONS | RETURNS):
-                acting |= self._parts_of(row)
-        return tuple(number in acting for number in range(len(self.parts)))
-
-    @cached_property
-    def part_guards_impacts(self) -> tuple[bool, ...]:
-        """Of each one with joints whether it is guarded, and only weights, stops, drag and contacts may act on it."""
-        flags = zip(self.part_is_guarded, self.part_is_acted)
-        return tuple(is_guarded and not acted and k in self._jointed for k, (is_guarded, acted) in enumerate(flags))
-
-    @cached_property
-    def _jointed(self) -> set[int]:
-        """The articulations that have joints."""
-        return {self.part_of_link[self.link_of_dof[dof]] for dof in range(self.root_dofs, self.dof_count)}
-
-    @cached_property
-    def _closed(self) -> set[int]:
-        """The articulations that loop joints close, or join."""
-        traits = HOLDS_POSITIONS | RETURNS
-        return {part for row in self.rows if row.family.traits & traits for part in self._parts_of(row)}
-
-    @cached_property
-    def _touching(self) -> set[int]:
-        """The articulations that may touch something."""
-        return {part for row in self.rows if row.family.traits & FROM_OUTSIDE for part in self._parts_of(row)}
-
-    def _parts_of(self, row: Row) -> set[int]:
-        """The articulations that a row acts on."""
-        return {self.part_of_link[self.link_of_dof[dof]] for dof in row.dofs}
 
     @cached_property
     def island_keeps_energy(self) -> tuple[bool, ...]:

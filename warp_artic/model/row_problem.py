@@ -21,7 +21,6 @@ PROBLEM = {
     "environment_mask": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are to be solved"),
     "begins": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are set again", True),
     "stopped": WorkArray("one", 1, "0 or 1", "solver.step", "one where an environment has failed: no row takes part"),
-    "is_unsettled": WorkArray("one", 1, "0 or 1", "active_set", "one where rows have only left a set in the step"),
     "impulse": WorkArray("row", 1, "z", "solver.rows", "the solution z"),
     "redundant_impulse": WorkArray("looped row", 1, "z", "least_norm", "what least norm adds to those of loop joints"),
 }  # fmt: skip

@@ -93,7 +93,6 @@ def place_rows(model: ModelArrays, state: StateArrays, work: WorkArrays, block: 
         work.row_delassus[row, worker] = real(0.0, h)
     work.since_placed[0, worker] = real(0.0, h)
     work.stopped[0, worker] = real(0.0, h)
-    work.is_unsettled[0, worker] = real(0.0, h)
     work.end_weight[0, worker] = real(1.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, worker] = real(0.0, h)

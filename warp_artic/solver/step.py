@@ -126,7 +126,6 @@ def begin_step(
     count_step(state, block)
     failure = state.failure[0, block]
     work.stopped[0, worker] = where_positive(failure, real(1.0, failure), real(0.0, failure))
-    work.is_unsettled[0, worker] = real(0.0, failure)
     load_state(model, state, work, block, worker)
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)

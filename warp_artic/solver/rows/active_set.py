@@ -17,8 +17,7 @@ move. With nonsymmetric rows the first row with a violation changes its status i
 principal minors of G are positive (Murty, Note on a Bard-type scheme for solving the complementarity problem, 1974);
 elsewhere there may be several solutions or none.
 Only leaving: after GUESSES working sets for each row that takes part no row enters any more, which ends always; then no
-bound is exceeded and no stop pulls, but rows that should be at their targets may not be. Once an answer of a step has
-come to that, the others of the step do after FURTHER_GUESSES for each row.
+bound is exceeded and no stop pulls, but rows that should be at their targets may not be.
 
 Where rows of the working set contradict each other and none leaves for its impulse, the last of them is taken out: it
 slides, or is left out of the problem if its impulse has no bound.
@@ -54,8 +53,6 @@ PATIENCE = wp.constant(3.0)
 """Block pivots in a row that may leave as many violations as there were before, or more."""
 GUESSES = wp.constant(4.0)
 """Working sets for each row that takes part, after which rows only leave."""
-FURTHER_GUESSES = wp.constant(0.1)
-"""The same where that has come to pass in the step already: one with hundreds of such answers would take seconds."""
 
 
 @wp.func
@@ -77,10 +74,9 @@ def find_working_set(
     for a in range(first_nonsymmetric, count):
         differs = work.nonsymmetric[work.gathered[a, worker], worker] * work.row_mask[a, worker]
         is_nonsymmetric = where_positive(differs, one, is_nonsymmetric)
-    share = where_positive(work.is_unsettled[0, worker], real(FURTHER_GUESSES, one), real(GUESSES, one))
     most = real(GUESSES, one)
     for a in range(count):
-        most = most + where_positive(work.row_mask[a, worker], share, zero)
+        most = most + where_positive(work.row_mask[a, worker], real(GUESSES, one), zero)
     unchanged = int(known)
     guesses = int(0)
     unsolved = bool(True)
@@ -103,7 +99,6 @@ def find_working_set(
             fewest = where_positive(changes, more_than_all, minimum(fewest, violations))
             patience = where_positive(only_leaving, zero, patience)
             is_wrong = where_positive(violations, one, zero)
-            work.is_unsettled[0, worker] = where_positive(is_wrong, only_leaving, work.is_unsettled[0, worker])
             single = is_wrong * is_single * (one - only_leaving * is_nonsymmetric)
             block_pivots = where_positive(patience, is_wrong - single, zero)
             starts_single = is_wrong - single - block_pivots
