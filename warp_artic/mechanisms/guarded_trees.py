@@ -33,8 +33,8 @@ class GuardedTrees:
 
     @cached_property
     def is_guarded(self) -> tuple[bool, ...]:
-        """Whether it is apart, and may touch or is acted on in joints that nothing closes."""
-        acted = {number for number in self._jointed - self._closed if self.is_acted[number]}
+        """Whether it is apart, and may touch or is acted on in its joints."""
+        acted = {number for number in self._jointed if self.is_acted[number]}
         touching = self._parts_with(FROM_OUTSIDE)
         return self._flags({number for number in touching | acted if self.is_apart[number]})
 

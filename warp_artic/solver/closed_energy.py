@@ -12,6 +12,9 @@ that at most a tenth of the kinetic energy goes in a step where q+ is too high u
 made stays; above that s is one: a closed mechanism that runs into a pose beyond which it cannot go loses its energy as
 in an inelastic impact, and at rest there is none to be scaled.
 
+Where s is far from one, a step does not resolve the motion, and what it has accelerated dofs by may be anything: the
+next one expects no more than v+ - v says, else chains that whip are thrown apart by their own expectations.
+
 Where stops have acted, which take energy and give none, s^2 is from 1/100 to one; after bounces with the whole speed,
 which take none, up to two.
 In steps in which efforts or wrenches are given, the base moves, or another row that is no held axis of a loop joint
@@ -44,12 +47,13 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
-from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays, load_mat3, load_sym3, load_vec3
+from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, load_mat3, load_sym3, load_vec3
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR, BASE_LINEAR_RATE
 from warp_artic.model.families import HOLDS_POSITIONS, IS_SOFT_LIMIT, MOVES_DOFS_ALIKE, has_trait
 from warp_artic.model.islands import island_dof
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.link_frames import pose_links
+from warp_artic.solver.history import nearer, velocity_before
 from warp_artic.solver.unresolved_motion import find_inputs
 
 # Rows of `work.closed_energy` of an island.
@@ -69,6 +73,8 @@ LOST = wp.constant(6)
 """Positive where they may have taken energy."""
 ROWS = wp.constant(7)
 
+CHANGED = wp.constant(0.02)
+"""Change of a velocity, as a share, by which a step does not resolve the motion."""
 OPEN = wp.constant(1e-4)
 """Error of a hard mimic joint from which its return may do work [rad or m]."""
 
@@ -153,8 +159,13 @@ def elastic_loss(model: ModelArrays, work: WorkArrays, row: int, block: int, wor
 
 
 @wp.func
-def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Give the velocities after a step the energy of its start, where nothing but weights has acted."""
+def keep_energies(
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
+):
+    """Give the velocities after a step the energy of its start, where nothing but weights has acted.
+
+    Where that changes them much, later steps expect no more than they have been accelerated by.
+    """
     add_up_energies(model, control, work, block, worker, h * real(-0.5, h))
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
@@ -165,9 +176,13 @@ def keep_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
             stopped = work.closed_energy[own + STOPPED, worker]
             s = where_positive(stopped, stopped_scale(kinetic, wanted, work.closed_energy[own + LOST, worker]), s)
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
+            changed = absolute(s - real(1.0, s)) - real(CHANGED, s)
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
                 work.v[dof, worker] = s * work.v[dof, worker]
+                smooth = state.smooth_acceleration[dof, block]
+                limited = nearer((work.v[dof, worker] - velocity_before(model, state, dof, block)) / h, smooth)
+                state.smooth_acceleration[dof, block] = where_positive(changed, limited, smooth)
 
 
 @wp.func

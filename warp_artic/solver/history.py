@@ -249,6 +249,14 @@ def what_goes_on(model: ModelArrays, work: WorkArrays, dof: int, worker: int, h:
 
 
 @wp.func
+def velocity_before(model: ModelArrays, state: StateArrays, dof: int, block: int):
+    """The velocity of a dof at the start of a step, which is still in the state."""
+    if dof < model.root_dofs:
+        return state.root_velocity[dof, block]
+    return state.joint_velocity[dof - model.root_dofs, block]
+
+
+@wp.func
 def nearer(actual: Real, smooth: Real):
     """The actual acceleration, clamped between zero and the smooth one."""
     zero = real(0.0, smooth)

@@ -241,7 +241,7 @@ def keep_invariants(
 ):
     """Keep energy, momentum and largest velocities at the end of a step, where it has not kept them by itself."""
     if plan.has_middle == 1 and model.closed_islands > 0:
-        keep_energies(model, control, work, block, worker, h)
+        keep_energies(model, state, control, work, block, worker, h)
     if model.sleep_steps > 0:
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:

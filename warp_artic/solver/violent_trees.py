@@ -9,9 +9,10 @@ and no body is kinematic. So what lifts a tree as it is moved out of a shape (`c
 from its motion: else a rope that is pressed into a peg is lifted in each step, and falls faster each time.
 Bodies without joints that touch and turn so far are slowed down by that alone.
 
-So it is with trees that may touch and have loop joints between their own links: s times J v+ = 0 is zero, as is J of a
-motion of the whole, and loop joints do no work, whatever f.(v + v+) is with J of the middle. Without it a track that is
-too short for its wheels, which locks, gained energy in each step from what presses it onto them.
+So it is with trees that have loop joints between their own links, and may touch or have forces in their joints: s times
+J v+ = 0 is zero, as is J of a motion of the whole, and loop joints do no work, whatever f.(v + v+) is with J of the
+middle. Without it a track that is too short for its wheels, which locks, gained energy in each step from what presses
+it onto them, and damped rope bridges that whip flew apart.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
 nothing touches or drives stays at q where q+ has no such s. One with forces in its joints does so where all of W is not
@@ -55,7 +56,7 @@ from warp_artic.solver.energy_projection import (
     scale_whole,
     stay,
 )
-from warp_artic.solver.history import nearer
+from warp_artic.solver.history import nearer, velocity_before
 from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
 from warp_artic.solver.unresolved_motion import base_motion, find_inputs, uneven_weights
 from warp_artic.solver.violent_spin import VIOLENT, is_single
@@ -283,14 +284,6 @@ def limit_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays
             if model.driven == 1:
                 change = state.acceleration_change[dof, block]
                 state.acceleration_change[dof, block] = where_positive(chosen, change - change, change)
-
-
-@wp.func
-def velocity_before(model: ModelArrays, state: StateArrays, dof: int, block: int):
-    """The velocity of a dof at the start of a step, which is still in the state."""
-    if dof < model.root_dofs:
-        return state.root_velocity[dof, block]
-    return state.joint_velocity[dof - model.root_dofs, block]
 
 
 @wp.func
