@@ -164,7 +164,7 @@ def keep_energies(
 ):
     """Give the velocities after a step the energy of its start, where nothing but weights has acted.
 
-    Where that changes them much, later steps expect no more than they have been accelerated by.
+    Where that changes them much, and no stop has, later steps expect no more than they have been accelerated by.
     """
     add_up_energies(model, control, work, block, worker, h * real(-0.5, h))
     for island in range(model.island_count):
@@ -176,7 +176,7 @@ def keep_energies(
             stopped = work.closed_energy[own + STOPPED, worker]
             s = where_positive(stopped, stopped_scale(kinetic, wanted, work.closed_energy[own + LOST, worker]), s)
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
-            changed = absolute(s - real(1.0, s)) - real(CHANGED, s)
+            changed = where_positive(stopped, s - s, absolute(s - real(1.0, s)) - real(CHANGED, s))
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
                 work.v[dof, worker] = s * work.v[dof, worker]
