@@ -40,11 +40,22 @@ class GuardedTrees:
 
     @cached_property
     def is_summed(self) -> tuple[bool, ...]:
-        """Whether its island has one that is guarded, or it is apart and loop joints close it."""
+        """Whether its island has one that is guarded, or its energy is limited among many bodies."""
         islands = self._mechanism.islands
         guarded = {island for island, is_guarded in zip(islands, self.is_guarded) if is_guarded}
-        closed = {number for number in self._closed if self.is_apart[number]}
-        return self._flags(closed | {number for number, island in enumerate(islands) if island in guarded})
+        summed = {number for number, island in enumerate(islands) if island in guarded or self.is_limited[number]}
+        return self._flags(summed)
+
+    @cached_property
+    def is_limited(self) -> tuple[bool, ...]:
+        """Whether contacts among many bodies limit its energy (`solver.touched_trees`).
+
+        It is guarded, or apart and closed. But what rows of drives and friction give in a closed one is another with
+        contacts than without them.
+        """
+        closed = {number for number in self._closed if self.is_apart[number] and not self.is_acted[number]}
+        guarded = {number for number, is_guarded in enumerate(self.is_guarded) if is_guarded}
+        return self._flags(closed | (guarded - self._closed))
 
     @cached_property
     def is_acted(self) -> tuple[bool, ...]:

@@ -150,6 +150,7 @@ def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
         "tree_root": [own[0] if own else -1 for own in roots],
         "tree_island": list(tree.islands),
         "tree_is_summed": list(map(int, guards.is_summed)),
+        "tree_is_limited": list(map(int, guards.is_limited)),
         "tree_is_guarded": list(map(int, guards.is_guarded)),
         "tree_is_acted": list(map(int, guards.is_acted)),
         "tree_guards_impacts": list(map(int, guards.guards_impacts)),

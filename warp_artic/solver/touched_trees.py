@@ -50,8 +50,8 @@ from warp_artic.solver.unresolved_motion import base_motion
 
 @wp.func
 def is_summed(model: ModelArrays, tree: int):
-    """Whether the energies of a tree are known, as it moves freely, is guarded, or is closed in itself."""
-    return model.island_moves_freely[model.tree_island[tree]] == 1 or model.tree_is_summed[tree] == 1
+    """Whether the energies of a tree are known: it moves freely, or only what is known of it acts on it."""
+    return model.island_moves_freely[model.tree_island[tree]] == 1 or model.tree_is_limited[tree] == 1
 
 
 @wp.func

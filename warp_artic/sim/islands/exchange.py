@@ -180,14 +180,14 @@ class Exchange:
     def hand_displacements(self) -> None:
         """Hand mechanisms with loops the displacements that contacts add to the step, after which they close loops."""
         for part in self._trees:
-            if part.group.tree.has_loops:
+            if _closes_after_contacts(part):
                 given = part.group.field("contact_displacement")
                 self._give_motion(part, self._layout.mechanisms.displacement, given)
 
     def give_displacements(self, launches: Launches) -> None:
         """Move the other mechanisms by them."""
         for part in self._layout.parts:
-            if not part.group.tree.has_loops:
+            if not _closes_after_contacts(part):
                 self._give_displacement(part, launches)
 
     def _give_displacement(self, part: GroupPart, launches: Launches) -> None:
@@ -276,6 +276,11 @@ class Exchange:
 
     def _launch(self, kernel: wp.Kernel, several: wp.array, inputs: list) -> None:
         launch(kernel, (self._layout.environments, several.size), inputs, self._layout.device)
+
+
+def _closes_after_contacts(part: GroupPart) -> bool:
+    """Whether a step closes loops after what contacts add to it; a link on its own begins anew after that."""
+    return part.group.tree.has_loops and part.group.tree.link_count > 1
 
 
 def _by_column(field: Field) -> wp.array:
