@@ -180,9 +180,10 @@ def keep_energies(
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
                 work.v[dof, worker] = s * work.v[dof, worker]
-                smooth = state.smooth_acceleration[dof, block]
-                limited = nearer((work.v[dof, worker] - velocity_before(model, state, dof, block)) / h, smooth)
-                state.smooth_acceleration[dof, block] = where_positive(changed, limited, smooth)
+                if any_positive(changed):
+                    smooth = state.smooth_acceleration[dof, block]
+                    limited = nearer((work.v[dof, worker] - velocity_before(model, state, dof, block)) / h, smooth)
+                    state.smooth_acceleration[dof, block] = where_positive(changed, limited, smooth)
 
 
 @wp.func
