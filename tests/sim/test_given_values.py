@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -180,23 +179,13 @@ def test_each_array_that_a_user_writes_to(variant):
 
 @pytest.mark.parametrize("variant", ["lanes", "scalar"])
 def test_a_rope_that_is_shorter_than_nothing(variant):
-    """Stops its environment in the first step, and costs no more than any other: not hundreds of steps."""
+    """Stops its environment in the first step; those after it leave the environment out."""
     simulation = start(2, variant=variant)
-    ordinary = max(seconds_of_a_step(simulation) for _ in range(5))
-    step = 4 + 5
     poison(simulation, {1: ("distance_upper", (0,), -1.0)})
-    assert min(seconds_of_a_step(simulation) for _ in range(3)) < 50.0 * ordinary
+    simulation.step(20)
     assert [(failure.environment, failure.array, failure.step) for failure in simulation.failures()] == [
-        (1, "distance_upper", step)
+        (1, "distance_upper", 4)
     ]
-
-
-def seconds_of_a_step(simulation):
-    """The time that one takes."""
-    before = time.perf_counter()
-    simulation.step()
-    simulation.state.joint_position.numpy()
-    return time.perf_counter() - before
 
 
 def test_sentences():
