@@ -88,6 +88,8 @@ def island_types(precision: str) -> SimpleNamespace:
         count: int
         mechanism: wp.array(dtype=int)  # of a body; -1: it is kinematic
         jacobian: wp.array(dtype=int)  # of a body: first entry in `Mechanisms.jacobian`, -1: it has no joints
+        mobility: wp.array(dtype=T)  # of a body without its joints, in all three directions [1/kg]
+        turning_mobility: wp.array(dtype=T)  # likewise [1/(kg m^2)]
         position: wp.array(dtype=wp.vec3d)  # of link frames [m]
         axes: wp.array(dtype=M)
         center: wp.array(dtype=wp.vec3d)  # of mass [m]

@@ -78,6 +78,24 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
     functions = exchange_functions(precision)
     Masses, vector_at = functions.Masses, functions.vector_at
 
+    @wp.func
+    def turning_mobility(masses: Masses, link: int, column: int):
+        """The trace of I^-1, infinite where an axis has no inertia."""
+        row = 6 * link
+        xx, xy, xz = (
+            masses.link_inertia[row, column],
+            masses.link_inertia[row + 1, column],
+            masses.link_inertia[row + 2, column],
+        )
+        yy, yz, zz = (
+            masses.link_inertia[row + 3, column],
+            masses.link_inertia[row + 4, column],
+            masses.link_inertia[row + 5, column],
+        )
+        minors = (yy * zz - yz * yz) + (xx * zz - xz * xz) + (xx * yy - xy * xy)
+        det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
+        return wp.where(det > T(0.0), minors / det, T(wp.inf))
+
     @wp.kernel(**OPTIONS)
     def take_links(
         pose: Rows,
@@ -107,6 +125,8 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         bodies.position[b] = x
         bodies.axes[b] = R
         bodies.center[b] = x + wp.vec3d(R * arm)
+        bodies.mobility[b] = T(3.0) / masses.link_mass[link, column]
+        bodies.turning_mobility[b] = turning_mobility(masses, link, column)
         bodies.linear[b] = vector_at(velocity, 6 * link, column)
         bodies.angular[b] = vector_at(velocity, 6 * link + 3, column)
         bodies.force[b] = V()

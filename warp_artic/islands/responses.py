@@ -7,9 +7,9 @@ and likewise its angular velocity w = J_w v, about the same axes, where surfaces
 impulses follow.
 
 Where joints hardly let a point move along its normal, its `reach` says how fast it takes an overlap back
-(`constraints.contact_lever`), with Y of all dofs. Where G_nn is below LEAST_LEVER of what it could be with any Y, with
-(M^-1)_dd of the trees without constraints in place of Y_d^2 / G_nn, the point does not act: Y of what constraints hold
-is rounding.
+(`constraints.contact_lever`), with Y of all dofs. Where G_nn is below LEAST_LEVER of what it could be, the point does
+not act: Y of what constraints hold is rounding. That is with (M^-1)_dd of the trees without constraints in place of
+Y_d^2 / G_nn, and no more than without joints: levers of a long chain add up to any size.
 """
 
 from functools import cache
@@ -182,6 +182,22 @@ def jacobian_functions(precision: str) -> SimpleNamespace:
         return way, most
 
     @wp.func
+    def free_mobility(colliders: Colliders, bodies: Bodies, points: Points, point: int, i: int):
+        """What G_nn could be with the body of a collider, if that had no joints; zero of what has none."""
+        body = colliders.body[i]
+        found = T(0.0)
+        if body >= 0:
+            if bodies.jacobian[body] >= 0:
+                b = points.environment[point] * bodies.count + body
+                r = arm_at(bodies, b, points.position[point], points.lead[point])
+                thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
+                reach = wp.length_sq(r)
+                if wp.isfinite(thickness):
+                    reach += thickness * thickness
+                found = bodies.mobility[b] + wp.where(reach > T(0.0), reach * bodies.turning_mobility[b], T(0.0))
+        return found
+
+    @wp.func
     def clear(colliders: Colliders, points: Points, point: int):
         """Make J zero."""
         for k in range(points.term[point], points.term[point + 1]):
@@ -232,7 +248,7 @@ def jacobian_functions(precision: str) -> SimpleNamespace:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))
                     points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
-    return SimpleNamespace(clear=clear, add=add_gradient, way_of_dofs=way_of_dofs)
+    return SimpleNamespace(clear=clear, add=add_gradient, way_of_dofs=way_of_dofs, free_mobility=free_mobility)
 
 
 @cache
@@ -242,7 +258,8 @@ def response_functions(precision: str) -> SimpleNamespace:
     T, V, Colliders, Mechanisms, Points = types.T, types.V, types.Colliders, types.Mechanisms, types.Points
     Bodies = types.Bodies
     tangents_of = point_functions(precision).tangents_of
-    way_of_dofs = jacobian_functions(precision).way_of_dofs
+    of_dofs = jacobian_functions(precision)
+    way_of_dofs, free_mobility = of_dofs.way_of_dofs, of_dofs.free_mobility
 
     @wp.func
     def along_axes(x: V, n: V, t_1: V, t_2: V):
@@ -305,6 +322,8 @@ def response_functions(precision: str) -> SimpleNamespace:
             a, b = way_of_dofs(colliders, bodies, mechanisms, points, point, second, other)
             way += a
             most += b
+        free = free_mobility(colliders, bodies, points, point, points.first[point])
+        most = wp.min(most, free + free_mobility(colliders, bodies, points, point, points.second[point]))
         response = points.normal[point][0]
         points.reach[point] = way / response
         if response <= T(LEAST_LEVER) * most:

@@ -88,7 +88,16 @@ OF_CONTACTS = (
         NOTE,
         "Too many bodies could be in contact to be solved as one mechanism.",
         "Up to 128 degrees of freedom, 400 pairs of colliders and 100 m apart, bodies that may touch are one "
-        "mechanism, whose contacts are solved exactly; beyond that, each island of contacts is solved by sweeps.",
+        "mechanism, whose contacts are solved exactly; beyond that, and where one may touch itself in more than 1,000 "
+        "pairs, each island of contacts is solved by sweeps.",
         "For exact contacts, exclude pairs with collision groups or filtered pairs.",
+    ),
+    Rule(
+        "contact-long-chain",
+        WARNING,
+        "A chain of many links is among too many bodies to be solved as one mechanism with them.",
+        "Chains of up to 64 links in single precision: contacts of longer ones respond wrongly among many bodies, and "
+        "the chain may fail.",
+        "Simulate in double precision, or exclude pairs so that the chain is solved as a mechanism by itself.",
     ),
 )

@@ -169,6 +169,8 @@ class IslandLayout:
         bodies.axes = self.zeros(count, types.M)
         for name in ("linear", "angular", "surface_linear", "surface_angular", "force", "moment"):
             setattr(bodies, name, self.zeros(count, types.V))
+        for name in ("mobility", "turning_mobility"):
+            setattr(bodies, name, self.zeros(count, types.T))
         for name in ("predicted_linear", "predicted_angular"):
             setattr(bodies, name, wp.zeros((MAX_PREDICTIONS, max(count, 1)), dtype=types.V, device=self.device))
         bodies.prediction_count, bodies.is_deflected = self.zeros(self.environments, int), self.zeros(count, int)
