@@ -23,12 +23,13 @@ def body(name: str, mass: float, inertia: float, place, shape: str, speed: float
 
 
 def pin(name: str, bodies, places, drive: str = "") -> str:
-    """A revolute joint about y."""
+    """A revolute joint about y; without a body 0 or 1, of the world."""
     schemas = '(prepend apiSchemas = ["PhysicsDriveAPI:angular"])' if drive else ""
     text = f'def PhysicsRevoluteJoint "{name}" {schemas} {{\nuniform token physics:axis = "Y"\n{drive}'
     for side, (one, place) in enumerate(zip(bodies, places)):
         x, y, z = map(float, place)
-        text += f"rel physics:body{side} = </World/{one}>\npoint3f physics:localPos{side} = ({x}, {y}, {z})\n"
+        text += f"rel physics:body{side} = </World/{one}>\n" * bool(one)
+        text += f"point3f physics:localPos{side} = ({x}, {y}, {z})\n"
     return text + "}\n"
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from tests import closed_mechanisms as mechanisms
 from tests import trees
+from tests.bridges import LENGTH, PLANKS, REACH, bend
 from tests.closed_mechanisms import DOWN, PIN
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
@@ -13,17 +14,6 @@ from warp_artic.description.joint import WORLD
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
-
-PLANKS, LENGTH, REACH = 12, 0.4, 0.97
-"""Their number and length [m], and how far apart the ends are held, as a share of the length of all."""
-
-
-def bend() -> float:
-    """The angle between neighbours with which planks of a regular polygon reach from end to end [rad]."""
-    angles = np.linspace(0.0, 0.2, 20001)
-    turns = (PLANKS - 1) / 2.0 - np.arange(PLANKS)
-    reach = np.cos(np.outer(angles, turns)).mean(axis=1)
-    return float(np.interp(-REACH, -reach, angles))
 
 
 def bridge(viscous: float = 0.0) -> Articulation:

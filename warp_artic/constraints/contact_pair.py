@@ -175,6 +175,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_bias_before": lambda tree: 3 * _points(tree),
         "contact_rate": lambda tree: 3 * _points(tree),
         "is_deep": _islands,
+        "contact_presses": _islands,
         "measures_bias": lambda tree: int(_points(tree) > 0),
         "contact_left": _points,
         "contact_left_over": _points,

@@ -9,6 +9,8 @@ That is the shortest way in terms of M, with the armatures of loop joints. What 
 has used, and hard mimic joints; after two times stops hold on their own side only.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
+Where velocities so found press shapes into each other that push, they are changed once more together with these
+(`solver.closing_contacts`).
 Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
 a velocity that leads on beyond it is taken.
 Islands without loop joints are left as they are; joints that have broken hold nothing.
@@ -52,6 +54,7 @@ from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.closed_energy import note_acting_rows
+from warp_artic.solver.closing_contacts import add_contact_changes, find_pressed, hold_contacts
 from warp_artic.solver.plan import StepPlan, sweeps_of_step
 from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.least_norm import share_redundant_loads
@@ -87,19 +90,25 @@ def close_loops(
     one = real(1.0, work.D_inverse[0, worker])
     hold_others(model, work, block, worker, one)
     has_moved = bool(True)
-    is_last = bool(False)
+    goes = bool(True)
     way = int(0)
-    while not is_last:
-        is_last = way == WAYS
-        if has_moved:
+    while goes:
+        if has_moved or way > WAYS:
             pose_links(model, work, work.position, work.root, work.v, block, worker)
             find_all_gaps(model, work, block, worker)
         has_moved = set_changes(model, work, block, worker, h, way, one)
-        if has_moved or is_last:
+        if way > WAYS:
+            hold_contacts(model, work, worker)
+        if has_moved or way >= WAYS:
             find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
             if model.closed_islands > 0:
                 note_acting_rows(model, work, block, worker)
-        if is_last:
+        if way >= WAYS:
+            goes = bool(False)
+            if way == WAYS and model.contact_count > 0:
+                goes = find_pressed(model, work, block, worker, h)
+            elif way > WAYS:
+                add_contact_changes(model, state, work, forces, block, worker, h, plan.with_forces)
             add_closing_loads(model, state, work, forces, block, worker, h, plan.with_forces)
             for dof in range(model.dof_count):
                 if model.island_is_looped[model.dof_island[dof]] == 1:
@@ -108,7 +117,7 @@ def close_loops(
             move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
             take_moved(model, work, model.island_is_looped, worker)
         way += 1
-        if not has_moved:
+        if not has_moved and way < WAYS:
             way = WAYS
 
 
@@ -122,9 +131,9 @@ def find_all_gaps(model: ModelArrays, work: WorkArrays, block: int, worker: int)
 
 @wp.func
 def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, way: int, one: Real):
-    """Write what is to change of positions, and in the last way of velocities; in which islands, `work.loop_is_open`.
+    """Write what is to change of positions, and from WAYS on of velocities; in which islands, `work.loop_is_open`.
 
-    Says whether there are any. In the first and the last way it is all islands with loop joints.
+    Says whether there are any. In the first way and of velocities it is all islands with loop joints.
     """
     zero = one - one
     is_some = way > 0 and way < WAYS
@@ -149,13 +158,13 @@ def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
                 island = model.row_island[row]
                 largest = maximum(work.loop_gap_largest[island, worker], active * phi * phi)
                 work.loop_gap_largest[island, worker] = largest
-            if way == WAYS:
+            if way >= WAYS:
                 phi = work.loop_gap_rate[row, worker]
             set_velocity_bounds(work, row, worker, neg(phi), neg(phi))
             work.active[row, worker] = active
             allow_every_velocity(work, row, worker, active)
         elif has_trait(model, row, RETURNS):
-            opens = set_return(model, work, row, block, worker, h, way == WAYS)
+            opens = set_return(model, work, row, block, worker, h, way >= WAYS)
             forget_response(model, work, row, worker)
             work.active[row, worker] = opens
             if way > 1:
@@ -190,7 +199,7 @@ def set_stop_changes(model: ModelArrays, work: WorkArrays, block: int, worker: i
         island = model.row_island[row]
         if model.island_is_looped[island] == 1 and not has_trait(model, row, IS_CONTACT):
             least, most = limit_range(model, work, row, block, worker)
-            if way == WAYS:
+            if way >= WAYS:
                 bounces = zero
                 if model.row_family[row] == BOUNCING_LIMIT_ORDER:
                     bounces = work.bounced[row, worker]

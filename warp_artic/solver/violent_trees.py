@@ -146,18 +146,33 @@ def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
                 f = work.P[term, worker] * z
                 path = half * (work.v[dof, worker] + work.v_next[dof, worker])
                 if has_trait(model, row, FROM_OUTSIDE):
-                    work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
-                elif not has_trait(model, row, IS_SOFT_LIMIT | HOLDS_POSITIONS):
-                    work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
-                if dof < model.root_dofs:
-                    k = 6 * tree + dof - model.tree_root[tree]
-                    work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
-                work.tree_stopped[tree, worker] = maximum(work.tree_stopped[tree, worker], absolute(z))
-                if has_trait(model, row, FROM_OUTSIDE):
+                    add_outer_impulse(model, work, dof, f, path, z, worker)
                     if has_trait(model, row, IS_CONTACT):
                         hit = where_positive(absolute(z), work.contact_hits[model.row_item[row] // 3, worker], z - z)
                         work.tree_hit[tree, worker] = maximum(work.tree_hit[tree, worker], hit)
-                    work.tree_pushed[tree, worker] = maximum(work.tree_pushed[tree, worker], absolute(z))
+                else:
+                    if not has_trait(model, row, IS_SOFT_LIMIT | HOLDS_POSITIONS):
+                        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
+                    add_impulse(model, work, dof, f, z, worker)
+
+
+@wp.func
+def add_outer_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, path: Real, z: Real, worker: int):
+    """Add what f of the impulse z of a row from outside does to a tree, with the mean velocity of the dof."""
+    tree = model.link_tree[model.dof_link[dof]]
+    work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
+    work.tree_pushed[tree, worker] = maximum(work.tree_pushed[tree, worker], absolute(z))
+    add_impulse(model, work, dof, f, z, worker)
+
+
+@wp.func
+def add_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, z: Real, worker: int):
+    """Add f of a row's impulse z to what acts on the root of a tree, and that the tree is stopped."""
+    tree = model.link_tree[model.dof_link[dof]]
+    if dof < model.root_dofs:
+        k = 6 * tree + dof - model.tree_root[tree]
+        work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
+    work.tree_stopped[tree, worker] = maximum(work.tree_stopped[tree, worker], absolute(z))
 
 
 @wp.func
