@@ -142,6 +142,7 @@ def island_types(precision: str) -> SimpleNamespace:
         velocity_upper: wp.array(dtype=T)
         impulse_lower: wp.array(dtype=T)  # of z, an impulse in the step beside that without contacts
         impulse_upper: wp.array(dtype=T)
+        bears: wp.array(dtype=T)  # of stops: impulse without contacts, positive at a lower end
         compliance: wp.array(dtype=T)  # C
         J: wp.array(dtype=T)  # of a term
         P: wp.array(dtype=T)  # likewise

@@ -8,6 +8,10 @@ What bears a load steadily has the same share of its bound in all substeps: else
 Motion without contacts keeps these bounds with s = 0 (`take_rows`). A drive, with one bound, keeps to that motion
 in each part of the step. Y = M^-1 P and G = J Y, with the P of `constraints.rows`.
 
+A stop that bears z_0 without contacts keeps to that motion as well, as long as it bears: it pushes one way, and so
+    t z_0 + s >= 0   where J v + C s = t least + (1 - t) J v_0,   else  t z_0 + s = 0,
+of a lower one. What contacts lift off it is what it lets go of, and no more.
+
 Impulses start from those of the last substep of the step before, as those of points do. If they started from zero,
 sweeps would leave velocities in each step where the friction of joints bears a load, and what rests would creep.
 """
@@ -91,15 +95,18 @@ def joint_rows(precision: str) -> SimpleNamespace:
             before = (T(1.0) - part) * mechanisms.speed[k]
             least = part * mechanisms.velocity_lower[k] + before
             most = part * mechanisms.velocity_upper[k] + before
+            bears = part * mechanisms.bears[k]
             if mechanisms.is_drive[row] == 0:
-                least = wp.min(mechanisms.velocity_lower[k], least)
-                most = wp.max(mechanisms.velocity_upper[k], most)
+                if bears <= T(0.0):
+                    least = wp.min(mechanisms.velocity_lower[k], least)
+                if bears >= T(0.0):
+                    most = wp.max(mechanisms.velocity_upper[k], most)
             C = mechanisms.compliance[k]
             total = mechanisms.accumulated[k]
             y = row_rate(mechanisms, env, m, row, mechanisms.v) - G * z + C * total
-            low = total + (least - y) / (G + C)
-            high = total + (most - y) / (G + C)
-            found = wp.max(low, T(0.0)) + wp.min(high, T(0.0))
+            low = bears + total + (least - y) / (G + C)
+            high = bears + total + (most - y) / (G + C)
+            found = wp.max(low, T(0.0)) + wp.min(high, T(0.0)) - bears
             found = wp.clamp(found, part * mechanisms.impulse_lower[k], part * mechanisms.impulse_upper[k]) - total
             mechanisms.impulse[k] = found
             if found != z:

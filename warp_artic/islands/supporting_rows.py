@@ -63,6 +63,7 @@ def supporting_rows(precision: str) -> SimpleNamespace:
                 total = mechanisms.accumulated[k] + mechanisms.impulse[k]
                 change = coupling(mechanisms, points, env, row, term)
                 gives_way = wp.isfinite(mechanisms.impulse_lower[k]) and wp.isfinite(mechanisms.impulse_upper[k])
+                gives_way = gives_way or total * mechanisms.bears[k] < T(0.0)
                 if change[0] * total < T(0.0) and not gives_way:
                     supported = change * change[0] / (mechanisms.G[k] + mechanisms.compliance[k])
                     if supported[0] > most[0]:

@@ -1,7 +1,8 @@
 """Bounds of rows of joints, relative to their impulses in a step without contacts (`joint_rows`, `limited_drives`).
 
 Friction that slides without contacts has its largest impulse already, and a soft limit that of its spring. Friction
-that holds has what its margin (`constraints.margins`) leaves, in the direction of its part of the forces of that step.
+that holds has what its margin (`constraints.margins`) leaves, in the direction of its part of the forces of that step,
+and a hard stop what its own says that it would let go of, at the end at which that step leaves it.
 """
 
 from functools import cache
@@ -40,11 +41,12 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         compliance: T,
         held: T,
     ):
-        """Write the bounds of a row less its impulse without contacts: of friction that holds it is `held`."""
+        """Write the bounds of a row less its impulse without contacts: of what holds and of hard stops it is `held`."""
         k = env * mechanisms.row_count + row
         free = row_rate(mechanisms, env, mechanism, row, mechanisms.free)
         impulse_lower = -impulse
         impulse_upper = impulse
+        bears = T(0.0)
         lower = wp.min(least, free)
         upper = wp.max(most, free)
         if wp.isfinite(impulse) and compliance > T(0.0):
@@ -63,10 +65,12 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
                 impulse_lower -= held
                 impulse_upper -= held
         elif compliance > T(0.0):
-            if free < least:
-                impulse_lower = (free - least) / compliance
-            elif free > most:
-                impulse_upper = (free - most) / compliance
+            bears = (wp.max(least - free, T(0.0)) + wp.min(most - free, T(0.0))) / compliance
+        elif held > T(0.0):
+            bears = wp.where(free - least < most - free, held, -held)
+            lower = wp.where(bears > T(0.0), free, lower)
+            upper = wp.where(bears < T(0.0), free, upper)
+        mechanisms.bears[k] = bears
         mechanisms.compliance[k] = compliance
         mechanisms.impulse_lower[k] = impulse_lower
         mechanisms.impulse_upper[k] = impulse_upper
@@ -86,7 +90,10 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         impulse: T,
         h: T,
     ):
-        """What friction holds with, of at most `impulse`; its part of the forces on dofs begins at `first`."""
+        """What a row holds with, of at most `impulse`, of a stop its size.
+
+        The part of friction of the forces on dofs begins at `first`.
+        """
         along = T(0.0)
         for term in range(mechanisms.row_term[row], mechanisms.row_term[row + 1]):
             force = parts[first + mechanisms.term_dof[term], column]
@@ -94,6 +101,8 @@ def take_rows_kernel(precision: str) -> wp.Kernel:
         z = T(0.0)
         if wp.isfinite(impulse) and margin < T(0.0):
             z = wp.sign(along) * wp.max(impulse + h * margin, T(0.0))
+        elif wp.isfinite(margin):
+            z = wp.max(-h * margin, T(0.0))
         return z
 
     @wp.kernel(**OPTIONS)

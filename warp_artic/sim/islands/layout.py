@@ -238,7 +238,7 @@ class IslandLayout:
         drives = [int(row.family is DRIVE) for row in flat]
         mechanisms.is_drive = self.upload(drives or [0], int)
         mechanisms.yielding = self.zeros(count * mechanisms.inverse_count * any(drives), T)
-        bounds = "velocity_lower", "velocity_upper", "impulse_lower", "impulse_upper", "compliance"
+        bounds = "velocity_lower", "velocity_upper", "impulse_lower", "impulse_upper", "compliance", "bears"
         for name in (*bounds, "speed", "G", "impulse", "row_warm", "initial", "accumulated"):
             setattr(mechanisms, name, self.zeros(count * len(flat), T))
         for name in ("holds", "supporting"):
@@ -272,7 +272,7 @@ class IslandLayout:
         filters = [self.upload(several, int) for several in np.array(joints, int).reshape(-1, 3).T]
         tables = {} if is_body else self._tables_of(group)
         forces = None
-        if any(row.family in (DRIVE, FRICTION, LOOP_FRICTION) for row in tree.rows):
+        if bounded_rows(tree.rows):
             forces = arrays_for(group.columns.numbers).Forces()
             tables |= group.make_forces(forces)
         return GroupPart(
