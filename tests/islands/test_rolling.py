@@ -1,10 +1,10 @@
-"""Cones and coins that roll in circles among many bodies, as closed forms say."""
+"""Cones and coins that roll in circles among many bodies, as closed forms say, and what rolls with an overlap."""
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from tests.contact_stages import ContactScene, Solid, cone, cylinder, turn
+from tests.contact_stages import ContactScene, Solid, capsule, cone, cylinder, sphere, turn
 from tests.contacts.motion import Motion
 from tests.islands.crowds import crowd_motion
 
@@ -97,3 +97,43 @@ def test_a_disc_wobbles_about_its_centre(tilt, precision):
     assert found[-1] > 0.96 * found[0]
     assert angle(motion, "coin") == pytest.approx(2.0 * speed, rel=2e-2)
     assert np.abs(motion.place("coin")[:, :2]).max() < 3e-3
+
+
+@pytest.mark.parametrize("rate", [30, 60, 120])
+@pytest.mark.parametrize("kind", ["ball", "capsule", "cylinder"])
+def test_what_rolls_with_an_overlap_is_not_thrown_up(kind, rate):
+    """Points at the end of a step are where its surface is then, not where it has turned from.
+
+    At 60 Hz it was thrown up with 0.75 m/s, and lost 0.3 of 2 m/s, by an overlap of 5 % of its radius.
+    """
+    radius, speed = 0.08, 2.0
+    how = {"velocity": (speed, 0.0, -0.1), "turning": (0.0, speed / radius, 0.0)}
+    place, lying = (0.0, 0.0, 0.95 * radius), {"quaternion": turn((1, 0, 0), 0.5 * np.pi)}
+    solid = {
+        "ball": lambda: sphere("ball", radius, place, **how),
+        "capsule": lambda: capsule("capsule", radius, 0.1, place, **how, **lying),
+        "cylinder": lambda: cylinder("cylinder", radius, 0.1, place, **how, **lying),
+    }[kind]()
+    motion = crowd_motion(ContactScene(solids=[solid]), 0.5, dt=1 / rate)
+    assert motion.velocity(kind)[1:, 2].max() < 2e-2
+    assert motion.place(kind)[:, 2].max() < 1.0001 * radius
+    assert motion.velocity(kind)[1:, 0].min() > 0.95 * speed
+
+
+@pytest.mark.parametrize("start", [-0.3, -0.308, -0.316, -0.324])
+def test_a_ball_rolls_through_a_valley_of_a_mesh(start):
+    """It goes up the other side along it; at 60 Hz it was thrown up with 0.9 m/s, and lost 0.39 J of 0.02 J."""
+    radius, speed, bend = 0.08, 2.0, 0.1
+    rise = 2.0 * np.tan(bend)
+    points = f"(-2, -1, 0), (0, -1, 0), (2, -1, {rise}), (-2, 1, 0), (0, 1, 0), (2, 1, {rise})"
+    mesh = (
+        'def Mesh "valley" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]) {\n'
+        'uniform token physics:approximation = "none"\nuniform token subdivisionScheme = "none"\n'
+        f"point3f[] points = [{points}]\nint[] faceVertexCounts = [4, 4]\n"
+        "int[] faceVertexIndices = [0, 1, 4, 3, 1, 2, 5, 4]\n}\n"
+    )
+    ball = sphere("ball", radius, (start, 0, radius), velocity=(speed, 0, 0), turning=(0, speed / radius, 0))
+    motion = crowd_motion(ContactScene(solids=[ball], has_ground=False, joints=mesh), 0.3, dt=1 / 60)
+    found = energy(ball, motion)
+    assert motion.velocity("ball")[:, 2].max() < 1.05 * speed * np.sin(bend)
+    assert found[0] - found[-1] < 0.07

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.collision.kinds import CONE, CYLINDER
+from warp_artic.collision.kinds import CAPSULE, CONE, CYLINDER, SPHERE
 from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import FAST_SPIN
 from warp_artic.islands.arrays import island_types
@@ -95,25 +95,35 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         return x, R
 
     @wp.func
-    def spin_of(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, h: T):
-        """The part of an angular velocity about the axis of a cylinder or cone, where it turns far by that in a step h.
+    def spin_of(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V):
+        """The part of an angular velocity about the axis of a round collider; a ball turns about any axis.
 
-        Turning about its axis does not move such a surface along its normals.
+        Turning like that does not move such a surface along its normals.
         """
         spin = V()
         body = colliders.body[i]
-        if body >= 0 and (colliders.kind[i] == CYLINDER or colliders.kind[i] == CONE):
+        kind = colliders.kind[i]
+        if body >= 0 and kind == SPHERE:
+            spin = w
+        elif body >= 0 and (kind == CAPSULE or kind == CYLINDER or kind == CONE):
             axis = bodies.axes[env * bodies.count + body] * (colliders.axes[i] * V(T(0.0), T(0.0), T(1.0)))
-            rate = wp.dot(axis, w)
-            if rate * rate * h * h > T(FAST_SPIN):
-                spin = axis * rate
+            spin = axis * wp.dot(axis, w)
         return spin
 
     @wp.func
-    def rolling_at(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, x: wp.vec3d, h: T, lead: T):
-        """Velocity of a point of a collider, where it is after a time, by such a spin, of an angular velocity."""
+    def fast_spin_of(bodies: Bodies, colliders: Colliders, env: int, i: int, w: V, h: T):
+        """The same of a cylinder or cone that turns far by it in a step h."""
+        spin = V()
+        if colliders.kind[i] == CYLINDER or colliders.kind[i] == CONE:
+            spin = spin_of(bodies, colliders, env, i, w)
+            if wp.length_sq(spin) * h * h <= T(FAST_SPIN):
+                spin = V()
+        return spin
+
+    @wp.func
+    def rolling_at(bodies: Bodies, colliders: Colliders, env: int, i: int, spin: V, x: wp.vec3d, lead: T):
+        """Velocity of a point of a collider, where it is after a time, by such a spin."""
         v = V()
-        spin = spin_of(bodies, colliders, env, i, w, h)
         if wp.length_sq(spin) > T(0.0):
             b = env * bodies.count + colliders.body[i]
             R = bodies.axes[b]
@@ -135,13 +145,15 @@ def prediction_functions(precision: str) -> SimpleNamespace:
     @wp.func
     def roll(bodies: Bodies, colliders: Colliders, env: int, i: int, j: int, x: wp.vec3d, n: V, h: T, lead: T):
         """What fast spins of two colliders at the start of the step seem to close of a gap at x, and do not."""
-        v_0 = rolling_at(bodies, colliders, env, i, angular_of(bodies, colliders, env, i), x, h, lead)
-        v_1 = rolling_at(bodies, colliders, env, j, angular_of(bodies, colliders, env, j), x, h, lead)
+        spin_0 = fast_spin_of(bodies, colliders, env, i, angular_of(bodies, colliders, env, i), h)
+        spin_1 = fast_spin_of(bodies, colliders, env, j, angular_of(bodies, colliders, env, j), h)
+        v_0 = rolling_at(bodies, colliders, env, i, spin_0, x, lead)
+        v_1 = rolling_at(bodies, colliders, env, j, spin_1, x, lead)
         return wp.dot(n, v_0 - v_1)
 
     @wp.func
-    def predicted_velocity(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, h: T, prediction: int):
-        """Predicted mean velocity of a point of a collider in a step h, without that of a fast spin."""
+    def predicted_velocity(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d, prediction: int):
+        """Predicted mean velocity of a point of a collider in a step, without that of its spin."""
         body = colliders.body[i]
         v = V()
         if body >= 0:
@@ -149,7 +161,7 @@ def prediction_functions(precision: str) -> SimpleNamespace:
             arm = x - bodies.center[b]
             w = bodies.predicted_angular[prediction, b]
             v = bodies.predicted_linear[prediction, b] + wp.cross(w, V(T(arm[0]), T(arm[1]), T(arm[2])))
-            v -= rolling_at(bodies, colliders, env, i, w, x, h, T(0.0))
+            v -= rolling_at(bodies, colliders, env, i, spin_of(bodies, colliders, env, i, w), x, T(0.0))
         return v
 
     @wp.func
@@ -172,8 +184,8 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         may = found.gap < colliders.contact_offset[i] + colliders.contact_offset[j] + h * wp.max(closing, T(0.0))
         least = found.gap - colliders.rest_offset[i] - colliders.rest_offset[j] + tolerated_overlap(colliders, i, j)
         for prediction in range(bodies.prediction_count[env]):
-            along = predicted_velocity(bodies, colliders, env, i, x, h, prediction)
-            along -= predicted_velocity(bodies, colliders, env, j, x, h, prediction)
+            along = predicted_velocity(bodies, colliders, env, i, x, prediction)
+            along -= predicted_velocity(bodies, colliders, env, j, x, prediction)
             may = may or least < h * wp.dot(n, along)
         return may
 
@@ -201,7 +213,7 @@ def prediction_functions(precision: str) -> SimpleNamespace:
             end = x - bodies.center[b] - wp.vec3d(moved)
             arm = V(T(end[0]), T(end[1]), T(end[2]))
             w = bodies.predicted_angular[prediction, b]
-            w -= spin_of(bodies, colliders, env, i, w, h)
+            w -= spin_of(bodies, colliders, env, i, w)
             half = T(0.5) * (moved + arm - wp.transpose(rotated(w * h)) * arm)
             moves = T(1.0)
         return half, moves
@@ -212,8 +224,8 @@ def prediction_functions(precision: str) -> SimpleNamespace:
         half_0, moves_0 = half_displacement(bodies, colliders, env, i, end.x, h, prediction)
         half_1, moves_1 = half_displacement(bodies, colliders, env, j, end.x, h, prediction)
         x = end.x - wp.vec3d((half_0 + half_1) / wp.max(moves_0 + moves_1, T(1.0)))
-        v_0 = predicted_velocity(bodies, colliders, env, i, x, h, prediction)
-        v_1 = predicted_velocity(bodies, colliders, env, j, x, h, prediction)
+        v_0 = predicted_velocity(bodies, colliders, env, i, x, prediction)
+        v_1 = predicted_velocity(bodies, colliders, env, j, x, prediction)
         approach = h * wp.dot(end.n, v_0 - v_1)
         rest = colliders.rest_offset[i] + colliders.rest_offset[j]
         deep = tolerated_overlap(colliders, i, j)
