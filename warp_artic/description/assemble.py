@@ -24,13 +24,22 @@ from warp_artic.description.gaps import Gap, distance_excess, distance_points, m
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import Mechanism, joined
-from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
+from warp_artic.description.pose import Pose, cross, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.start_pose import displacement
 
 CLOSED = 1e-12
 """An error below which nothing is changed [m or rad]."""
 NUDGE = 1e-6
 """Of central differences."""
+NUDGED = tuple(
+    tuple(
+        (sign * NUDGE * np.eye(6)[axis, :3], Pose(quaternion=quaternion_from_rotation_vector(turn)).rotation)
+        for sign in (1.0, -1.0)
+        for turn in [sign * NUDGE * np.eye(6)[axis, 3:]]
+    )
+    for axis in range(6)
+)
+"""Displacements and rotations there and back, along and about each axis."""
 REDUNDANT, DOUBTFUL = 1e-8, 1e-2
 """Share of the largest singular value below which r is not as if linear (Kantorovich): root(2 |r| / size) in here."""
 TURNS, TRIES, HALVINGS = 60, 24, 8
@@ -132,6 +141,7 @@ class Closure:
         self.dof_count = len(dofs)
         self.count = len(dofs) + 6 * len(self.roots)
         self.order = _parents_first(self.inbound)
+        self.backward = {joint.child: joint.child_frame.inverse() for joint in mechanism.joints}
         self.above = self._above()
         free = np.zeros(6 * len(self.roots))
         self.start = np.array([*(dof.position for dof in dofs), *free])
@@ -177,7 +187,7 @@ class Closure:
                 found[link] = Pose.of(np.asarray(start.position) + x[first : first + 3], turn.rotation @ start.rotation)
             else:
                 X_FM = displacement(joint, x[self.own[joint.child]])
-                found[link] = found[joint.parent] @ joint.parent_frame @ X_FM @ joint.child_frame.inverse()
+                found[link] = found[joint.parent] @ joint.parent_frame @ X_FM @ self.backward[joint.child]
         return found
 
     def errors(self, x: np.ndarray) -> np.ndarray:
@@ -271,7 +281,7 @@ class Closure:
                 nudge = NUDGE * np.eye(3)[axis]
                 turns = [Pose(quaternion=quaternion_from_rotation_vector(vector + s * nudge)) for s in (1, -1)]
                 w = rotation_vector_from_matrix(turns[0].rotation @ turns[1].rotation.T) / (2.0 * NUDGE)
-                found[:, first + 3 + axis] = *np.cross(poses[link].position, w), *w
+                found[:, first + 3 + axis] = *cross(poses[link].position, w), *w
         return found
 
     def _by_twist(self, one: LoopJoint | Distance, poses: list[Pose], at: np.ndarray) -> np.ndarray:
@@ -282,18 +292,13 @@ class Closure:
             length = float(np.linalg.norm(d))
             n = d / length if length > 0.0 else np.array([1.0, 0.0, 0.0])
             sign = np.sign(distance_excess(one, x0, x1))
-            return np.abs(sign) * np.concatenate([n, np.cross(x1 - at, n)])[None]
+            return np.abs(sign) * np.concatenate([n, cross(x1 - at, n)])[None]
         X_W0, X_W1 = poses[one.link0] @ one.frame0, poses[one.link1] @ one.frame1
+        X_0W, arm, scales = X_W0.inverse(), np.asarray(X_W1.position) - at, self._scales(one)
         columns = []
-        for axis in range(6):
-            ends = []
-            for sign in (1.0, -1.0):
-                v, w = np.zeros(3), np.zeros(3)
-                (v if axis < 3 else w)[axis % 3] = sign * NUDGE
-                turn = Pose(quaternion=quaternion_from_rotation_vector(w))
-                place = at + v + turn.rotation @ (np.asarray(X_W1.position) - at)
-                ends.append(_held(one, X_W0.inverse() @ Pose.of(place, turn.rotation @ X_W1.rotation)))
-            columns.append((ends[0] - ends[1]) / (2.0 * NUDGE) * self._scales(one))
+        for pair in NUDGED:
+            ends = [_held(one, X_0W @ Pose.of(at + v + turn @ arm, turn @ X_W1.rotation)) for v, turn in pair]
+            columns.append((ends[0] - ends[1]) / (2.0 * NUDGE) * scales)
         return np.stack(columns, axis=1)
 
     def close(self, x: np.ndarray, turns: int) -> np.ndarray:
@@ -414,13 +419,13 @@ def _joint_twists(joint: Joint, positions: np.ndarray) -> Iterator[np.ndarray]:
         w = rotation_vector_from_matrix(after.rotation @ before.rotation.T) / (2.0 * NUDGE)
         middle = displacement(joint, positions)
         v = np.subtract(after.position, before.position) / (2.0 * NUDGE)
-        yield np.concatenate([v - np.cross(w, middle.position), w])
+        yield np.concatenate([v - cross(w, middle.position), w])
 
 
 def _in_world(twist: np.ndarray, X_WF: Pose) -> np.ndarray:
     """A twist in F as one in the world, both at the origin of their frame."""
     w = X_WF.rotation @ twist[3:]
-    return np.concatenate([X_WF.rotation @ twist[:3] + np.cross(X_WF.position, w), w])
+    return np.concatenate([X_WF.rotation @ twist[:3] + cross(X_WF.position, w), w])
 
 
 def _carried(twists: np.ndarray, at: Sequence[float]) -> np.ndarray:
@@ -440,9 +445,9 @@ def _held(loop: LoopJoint, X_01: Pose) -> np.ndarray:
             found.append(vector[axis.index])
         elif len(turns) == 2:
             free = 3 - sum(one.index for one in turns)
-            cross = np.cross(np.eye(3)[free], R[:, free])
-            angle, sine = math.atan2(np.linalg.norm(cross), R[free, free]), np.linalg.norm(cross)
-            found.append(cross[axis.index] * (angle / sine if sine > 1e-12 else 1.0))
+            normal = cross(np.eye(3)[free], R[:, free])
+            angle, sine = math.atan2(np.linalg.norm(normal), R[free, free]), np.linalg.norm(normal)
+            found.append(normal[axis.index] * (angle / sine if sine > 1e-12 else 1.0))
         elif axis is loop.twist_axis:
             half = 0.5 * np.linalg.norm(vector)
             sine = np.sinc(half / np.pi) * 0.5 * vector[axis.index]

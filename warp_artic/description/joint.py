@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
@@ -25,12 +26,12 @@ class Axis(Enum):
     ROT_Y = "rotY"
     ROT_Z = "rotZ"
 
-    @property
+    @cached_property
     def index(self) -> int:
         """0, 1 or 2 for X, Y or Z."""
         return "XYZ".index(self.value[-1])
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Whether the motion is a translation."""
         return self.value.startswith("trans")

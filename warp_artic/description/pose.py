@@ -61,7 +61,15 @@ def _quaternion_of(content: bytes) -> tuple[float, float, float, float]:
 
 def matrix_from_quaternion(quaternion) -> np.ndarray:
     """The rotation matrix (3, 3) of a quaternion xyzw, which need not be of unit length."""
-    return matrices_from_unit_quaternions(np.asarray(quaternion, float) / np.linalg.norm(quaternion))
+    q = np.asarray(quaternion, float)
+    x, y, z, w = (q / math.sqrt(q.dot(q))).tolist()  # plain numbers: NumPy takes several times as long on so few
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def matrices_from_unit_quaternions(quaternions: np.ndarray) -> np.ndarray:
@@ -98,7 +106,15 @@ def quaternion_from_rotation_vector(vector) -> tuple[float, float, float, float]
     """The unit quaternion xyzw that turns by |vector| radians about vector (3)."""
     vector = np.asarray(vector, float)
     half = 0.5 * np.linalg.norm(vector)
-    return (*map(float, 0.5 * np.sinc(half / np.pi) * vector), float(np.cos(half)))
+    angle = np.pi * (half / np.pi)  # as np.sinc has it
+    ratio = np.sin(angle) / angle if angle else 1.0
+    return (*(0.5 * ratio * vector).tolist(), float(np.cos(half)))
+
+
+def cross(one, other) -> np.ndarray:
+    """The cross product of two vectors (3), in a tenth of the time of NumPy's own."""
+    (a, b, c), (x, y, z) = map(float, one), map(float, other)
+    return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
 
 
 def rotation_vector_from_matrix(rotation: np.ndarray) -> np.ndarray:
