@@ -61,13 +61,23 @@ def assert_stands(lean, levels, make, precision, seconds):
 
 @pytest.mark.parametrize(("lean", "make"), [(0.35, simulation), (0.25, crowd)])
 def test_it_stands_for_long(lean, make):
-    """For 15 s: with three levels, in single precision, cards crept and the house fell within 20 s."""
-    assert_stands(lean, 3, make, "float32", 15)
+    """For 8 s: with three levels, in single precision, cards crept and the house fell within 20 s."""
+    assert_stands(lean, 3, make, "float32", 8)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("make", [simulation, crowd])
-@pytest.mark.parametrize(("lean", "levels"), [(0.25, 1), (0.35, 2), (0.25, 3), (0.35, 3)])
+@pytest.mark.parametrize(
+    ("lean", "levels", "make", "precision"),
+    [
+        (0.25, 1, simulation, "float64"),
+        (0.25, 1, crowd, "float32"),
+        (0.35, 2, simulation, "float32"),
+        (0.35, 2, crowd, "float64"),
+        (0.25, 3, simulation, "float64"),
+        (0.25, 3, simulation, "float32"),
+        (0.35, 3, crowd, "float64"),
+        (0.35, 3, crowd, "float32"),
+    ],
+)
 def test_it_stands(lean, levels, make, precision):
     """For 2 s, in which none creeps faster than it may in 15 s."""
     assert_stands(lean, levels, make, precision, 2)
