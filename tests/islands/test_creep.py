@@ -41,9 +41,7 @@ def ragdolls_on_stairs(rate: int, precision: str = "float32") -> wa.Simulation:
     return one
 
 
-@pytest.mark.parametrize(
-    ("rate", "precision"), [(210, "float32"), (238, "float32"), (264, "float64")]
-)
+@pytest.mark.parametrize(("rate", "precision"), [(210, "float32"), (238, "float32"), (264, "float64")])
 def test_ragdolls_on_stairs_come_to_rest(rate, precision):
     """In the last two of eight seconds nothing moves by half a millimetre; they went on by up to 8 mm/s."""
     one = ragdolls_on_stairs(rate, precision)

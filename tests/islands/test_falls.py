@@ -16,7 +16,7 @@ SECONDS, LONG, RADIUS = 1.2, 3.0, 0.1
 @pytest.mark.parametrize(
     "precision, seed, seconds",
     [
-        *(("float32", seed, LONG if seed in (1, 11) else SECONDS) for seed in range(1, 13)),
+        *(("float32", seed, LONG if seed in (1, 11) else SECONDS) for seed in range(1, 13, 2)),
         ("float64", 1, SECONDS),
         ("float64", 11, SECONDS),
     ],
