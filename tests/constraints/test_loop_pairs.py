@@ -278,7 +278,7 @@ def law_of(case):
 
 
 STEPS = {"soft_limits": 5, "soft_rotation_limits": 8}
-"""Of families whose springs are left then; of the others 20."""
+"""Of families whose springs are left then; of the others 12."""
 
 
 TOLERANCE = {"stiff_drives": 1e-6}
@@ -294,11 +294,11 @@ def case_of(family, kind, integrator="midpoint"):
 @pytest.mark.parametrize("kind", FREE)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_steps_have_the_dense_law(family, kind):
-    """Twenty steps of a random mechanism, in double precision."""
+    """Twelve steps of a random mechanism, in double precision."""
     case = case_of(family, kind)
     simulation = simulate(case.tree)
     put(simulation, case.state)
-    assert_steps(simulation, law_of(case), steps=STEPS.get(family, 20), tolerance=TOLERANCE.get(family, 1e-7))
+    assert_steps(simulation, law_of(case), steps=STEPS.get(family, 12), tolerance=TOLERANCE.get(family, 1e-7))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -308,7 +308,7 @@ def test_semi_implicit_steps_have_the_dense_law(family):
     case = case_of(family, kind, "semi_implicit")
     simulation = simulate(case.tree, integrator="semi_implicit")
     put(simulation, case.state)
-    assert_steps(simulation, law_of(case), steps=STEPS.get(family, 20), tolerance=1e-7)
+    assert_steps(simulation, law_of(case), steps=STEPS.get(family, 12), tolerance=1e-7)
 
 
 @pytest.mark.parametrize("kind", FREE)

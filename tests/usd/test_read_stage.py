@@ -281,7 +281,7 @@ PLACES = [(path, name) for path, names in ATTRIBUTES.items() for name in names]
 
 
 @pytest.mark.filterwarnings("error")
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), TYPED), min_size=1, max_size=4))
 def test_no_value_gives_a_traceback(changes):
     """Whatever is authored, a stage reads or is refused with sentences that name prims."""
