@@ -87,7 +87,7 @@ def test_prims_in_another_order_move_alike(name, solver):
     wanted, order = motion(ROOT / name, 0, solver)
     rounding = ROUNDING if solver == "direct" or not touches(ROOT / name) else OF_SWEEPS
     orders = set()
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         found, own = motion(ROOT / name, seed, solver)
         assert found.keys() == wanted.keys()
         orders.add(own)
