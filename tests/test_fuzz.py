@@ -1,4 +1,4 @@
-"""Five hundred stages broken on purpose: none is a traceback, and none changes its meaning in silence."""
+"""A thousand stages broken on purpose: none is a traceback, and none changes its meaning in silence."""
 
 import functools
 import math
@@ -21,7 +21,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.convert_stage import convert_stage
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 
-SEEDS = 500
+SEEDS = 1000
 BATCH = 100
 STEPPED = 40
 CONVERTED = 100
