@@ -10,7 +10,7 @@ import pytest
 import warp_artic as wa
 from tests.trees import chain
 from warp_artic.description.collider import Collider, CollisionGroup, ContactFilter
-from warp_artic.description.contact_mechanisms import DEEPEST, MOST_DOFS, chain_length
+from warp_artic.description.contact_mechanisms import MOST_DOFS
 from warp_artic.description.contact_pairs import contact_pairs
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.reach import ball_of, reaches, shape_reach
@@ -245,18 +245,6 @@ def test_what_touches_itself_much_is_solved_by_islands(links, touches_in_islands
     assert (found.islands is not None) == touches_in_islands
     assert len(names(found)) == (0 if touches_in_islands else links * (links - 1) // 2)
     assert contact_pairs([rope], colliders, NONE, alone=(rope.path,)).islands is None
-    assert contact_pairs([chain(DEEPEST + 1)], on_links(chain(DEEPEST + 1)), NONE).islands is None
-
-
-def test_chain_length():
-    """That of the longest path, whatever the order of links."""
-    one = chain(7)
-    joints = [
-        replace(joint, parent=6 - joint.parent if joint.parent >= 0 else joint.parent, child=6 - joint.child)
-        for joint in one.joints
-    ]
-    turned = replace(one, links=one.links[::-1], joints=tuple(joints))
-    assert chain_length(one) == chain_length(turned) == chain_length(chain(7, floating=True)) == 7
 
 
 def test_mechanisms_that_must_be_alone():

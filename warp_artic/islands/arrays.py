@@ -128,6 +128,10 @@ def island_types(precision: str) -> SimpleNamespace:
         is_held: wp.array(dtype=int)  # of a dof, the same in all environments: 1 where friction acts on it
         projected: wp.array(dtype=T)  # what projection of overlaps adds to that
         inverse: wp.array(dtype=T)  # M^-1 by rows, with constraints that hold
+        has_square_root: wp.array(dtype=int)  # 1 of a mechanism with joints that no constraint or limited drive holds
+        square_root: wp.array(dtype=T)  # of its M^-1 by rows: M^-1 = square_root^T square_root
+        outward: wp.array(dtype=int)  # of a dof: the first of its dof and those outward of it
+        outward_end: wp.array(dtype=int)  # the end of these
         mobility: wp.array(dtype=T)  # diagonal of M^-1 of the trees without constraints
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
         # Rows of joints that may give way (`constraints.bounded_rows`), of one mechanism after the other.

@@ -384,6 +384,8 @@ def tree_kernels(precision: str) -> SimpleNamespace:
     def take_trees(
         free: Rows,
         held: Rows,
+        square_root: Rows,
+        has_square_root: Rows,
         jacobian: Rows,
         failure: Rows,
         steps_at_rest: Rows,
@@ -406,13 +408,17 @@ def tree_kernels(precision: str) -> SimpleNamespace:
         row = env * mechanisms.inverse_count + mechanisms.inverse_first[number]
         moves = is_moving(failure, column)
         first = env * mechanisms.dof_count + mechanisms.first[number]
+        mechanisms.has_square_root[mechanism] = int(has_square_root[0, column])
         for dof in range(dofs):
             mechanisms.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
             mechanisms.end_weight[first + dof] = end_weight
             if mechanisms.is_held[mechanisms.first[number] + dof] == 1 and started[0, column] == T(0.0):
                 mechanisms.end_weight[first + dof] = T(1.0)
             for other in range(dofs):
-                mechanisms.inverse[row + dof * dofs + other] = held[dof * dofs + other, column] * moves
+                entry = dof * dofs + other
+                mechanisms.inverse[row + entry] = held[entry, column] * moves
+                if mechanisms.has_square_root[mechanism] == 1:
+                    mechanisms.square_root[row + entry] = square_root[entry, column] * moves
         for index in range(jacobian_links.shape[0]):
             source = 6 * dofs * jacobian_links[index]
             target = env * mechanisms.jacobian_count + bodies.jacobian[own_bodies[k, index]]

@@ -2,9 +2,11 @@
 
     y = J v   the velocity of the second side against the first one, along n, t_1 and t_2
     Y = M^-1 J^T,   G = J Y
+    p = S J^T,   Y = S^T p,   G = p^T p,   with M^-1 = S^T S (`phases.impulse_response`), of trees that no row and no
+                                           drive with a maximum force holds
 
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. `point_law` says which
-impulses follow.
+impulses follow. With S, single precision knows G of the end of a long chain, in which levers of joints cancel.
 
 Where joints hardly let a point move along its normal, its `reach` says how fast it takes an overlap back
 (`constraints.contact_lever`), with Y of all dofs. Where G_nn is below LEAST_LEVER of what it could be, the point does
@@ -266,6 +268,66 @@ def response_functions(precision: str) -> SimpleNamespace:
         return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
 
     @wp.func
+    def add_to_delassus(J: V, Y: V):
+        """What a dof with J and Y adds to G: the normal, and what is across it."""
+        return Y * J[0], V(J[1] * Y[1], J[1] * Y[2], J[2] * Y[2])
+
+    @wp.func
+    def respond_freely(
+        mechanisms: Mechanisms,
+        J: wp.array(dtype=V),
+        Y: wp.array(dtype=V),
+        term: int,
+        row: int,
+        own: int,
+        dofs: int,
+        normal_before: V,
+        across_before: V,
+    ):
+        """Write Y by the square root of M^-1; returns G with that of another mechanism."""
+        normal = normal_before
+        across = across_before
+        for dof in range(dofs):
+            Y[term + dof] = V()
+        for k in range(dofs):
+            first = mechanisms.outward[own + k]
+            end = mechanisms.outward_end[own + k]
+            p = V()
+            for dof in range(first, end):
+                p += J[term + dof] * mechanisms.square_root[row + k * dofs + dof]
+            more, more_across = add_to_delassus(p, p)
+            normal += more
+            across += more_across
+            if wp.length_sq(p) > T(0.0):
+                for dof in range(first, end):
+                    Y[term + dof] = Y[term + dof] + p * mechanisms.square_root[row + k * dofs + dof]
+        return normal, across
+
+    @wp.func
+    def respond_with_constraints(
+        mechanisms: Mechanisms,
+        J: wp.array(dtype=V),
+        Y: wp.array(dtype=V),
+        term: int,
+        row: int,
+        dofs: int,
+        normal_before: V,
+        across_before: V,
+    ):
+        """The same by M^-1 with what constraints hold."""
+        normal = normal_before
+        across = across_before
+        for dof in range(dofs):
+            total = V()
+            for k in range(dofs):
+                total += J[term + k] * mechanisms.inverse[row + dof * dofs + k]
+            Y[term + dof] = total
+            more, more_across = add_to_delassus(J[term + dof], total)
+            normal += more
+            across += more_across
+        return normal, across
+
+    @wp.func
     def write_response(
         colliders: Colliders, mechanisms: Mechanisms, points: Points, point: int, mechanism: int, term: int
     ):
@@ -273,25 +335,27 @@ def response_functions(precision: str) -> SimpleNamespace:
         env = points.environment[point]
         dofs = mechanisms.dofs[mechanism]
         row = env * mechanisms.inverse_count + mechanisms.inverse_first[mechanism]
-        for dof in range(dofs):
-            total = V()
-            for k in range(dofs):
-                total += points.J[term + k] * mechanisms.inverse[row + dof * dofs + k]
-            points.Y[term + dof] = total
-            J = points.J[term + dof]
-            points.normal[point] = points.normal[point] + total * J[0]
-            across = V(J[1] * total[1], J[1] * total[2], J[2] * total[2])
-            points.across[point] = points.across[point] + across
+        is_free = mechanisms.has_square_root[env * mechanisms.count + mechanism] == 1
+        own = mechanisms.first[mechanism]
+        normal = V()
+        across = V()
+        n = points.normal[point] + V()
+        t = points.across[point] + V()
+        if is_free:
+            normal, across = respond_freely(mechanisms, points.J, points.Y, term, row, own, dofs, n, t)
+        else:
+            normal, across = respond_with_constraints(mechanisms, points.J, points.Y, term, row, dofs, n, t)
+        points.normal[point] = normal
+        points.across[point] = across
         if colliders.resist_turning == 1:
-            for dof in range(dofs):
-                turn = V()
-                for k in range(dofs):
-                    turn += points.J_w[term + k] * mechanisms.inverse[row + dof * dofs + k]
-                points.Y_w[term + dof] = turn
-                J_w = points.J_w[term + dof]
-                points.turn_normal[point] = points.turn_normal[point] + J_w[0] * turn[0]
-                turn_across = V(J_w[1] * turn[1], J_w[1] * turn[2], J_w[2] * turn[2])
-                points.turn_across[point] = points.turn_across[point] + turn_across
+            n = V(points.turn_normal[point], T(0.0), T(0.0))
+            t = points.turn_across[point] + V()
+            if is_free:
+                normal, across = respond_freely(mechanisms, points.J_w, points.Y_w, term, row, own, dofs, n, t)
+            else:
+                normal, across = respond_with_constraints(mechanisms, points.J_w, points.Y_w, term, row, dofs, n, t)
+            points.turn_normal[point] = normal[0]
+            points.turn_across[point] = across
 
     @wp.func
     def write_responses(

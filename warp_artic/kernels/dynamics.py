@@ -13,7 +13,7 @@ from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (opera
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
 from warp_artic.phases.composite_inertias import compose_inertias, find_center, set_centroidal_matrix, set_mass_matrix
-from warp_artic.phases.impulse_response import respond_to_loads
+from warp_artic.phases.impulse_response import respond_to_loads, write_square_root
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.inverse_dynamics import find_efforts
 from warp_artic.phases.jacobian import TOGETHER, keep_vectors, set_jacobian
@@ -21,7 +21,7 @@ from warp_artic.phases.link_frames import orient_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
-from warp_artic.solver.held_response import hold_constraints, hold_drives, measure_held_rows
+from warp_artic.solver.held_response import are_drives_steady, hold_constraints, hold_drives, measure_held_rows
 from warp_artic.solver.step import set_position_weight
 
 
@@ -94,6 +94,25 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                     solution[dof * count + k, block] = work.vdot[dof, worker]
 
     @wp.kernel(**OPTIONS)
+    def square_roots(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        blocks: int,
+        workers: int,
+        square_root: Array,
+        has_square_root: Array,
+    ):
+        worker = wp.tid()
+        for block in range(worker, blocks, workers):
+            for dof in range(model.dof_count):
+                work.effort[dof, worker] = real(0.0, model.gravity[0, block])
+            factor_bare(model, state, control, work, block, worker)
+            write_square_root(model, work, square_root, block, worker)
+            has_square_root[0, block] = real(1.0, model.gravity[0, block])
+
+    @wp.kernel(**OPTIONS)
     def held_solutions(
         model: Model,
         state: State,
@@ -111,6 +130,8 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         bounds: Array,
         gradients: Array,
         pushes: Array,
+        square_root: Array,
+        has_square_root: Array,
     ):
         worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
@@ -120,6 +141,9 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             set_position_weight(state, work, block, worker, has_middle)
             if model.driven == 1:
                 hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
+                if square_root.shape[0] > 0:
+                    write_square_root(model, work, square_root, block, worker)
+                    has_square_root[0, block] = are_drives_steady(model, work, block, worker, h)
 
     @wp.kernel(**OPTIONS)
     def bounds(
@@ -248,6 +272,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         accelerate=accelerate,
         efforts=efforts,
         solutions=solutions,
+        square_roots=square_roots,
         held_solutions=held_solutions,
         bounds=bounds,
         mass_matrix=mass_matrix,

@@ -7,7 +7,7 @@ innovations of the impulse: with M^-1 = W^T D^-1 W it is W impulse (Jain, Robot 
 
 import warp as wp
 
-from warp_artic.math.numbers import Vec3, add, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Vec3, add, mul, real, sqrt, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.phases.joint_accelerations import accelerate_link
@@ -153,3 +153,21 @@ def respond_to_loads(model: ModelArrays, work: WorkArrays, changes: Array, worke
     for k in range(model.link_count):
         pass_inward(model, work, model.order[model.link_count - 1 - k], worker)
     pass_outward(model, work, changes, 0, worker, null)
+
+
+@wp.func
+def write_square_root(model: ModelArrays, work: WorkArrays, square_root: Array, block: int, worker: int):
+    """Write D^-1/2 W by rows, of which the square is M^-1: with it, levers of a long chain are not squared."""
+    zero = real(0.0, work.D_inverse[0, worker])
+    null = vec3(zero, zero, zero)
+    for k in range(model.dof_count):
+        for dof in range(model.dof_count):
+            work.u[dof, worker] = zero
+        work.u[k, worker] = real(1.0, zero)
+        for link in range(model.link_count):
+            clear_link(work, link, worker, null)
+        for place in range(model.link_count):
+            pass_inward(model, work, model.order[model.link_count - 1 - place], worker)
+        for dof in range(model.dof_count):
+            scale = sqrt(work.D_inverse[dof, worker])
+            square_root[dof * model.dof_count + k, block] = scale * work.u[dof, worker]

@@ -259,6 +259,18 @@ def hold_drives(
 
 
 @wp.func
+def are_drives_steady(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """One where no drive may give way, so that the factors are those of the response, else zero."""
+    one = real(1.0, h)
+    steady = one
+    for dof in range(model.root_dofs, model.dof_count):
+        slope, _drag = folded_law(work, dof, worker, h)
+        yields = is_finite(largest_drive_force(model, work, dof - model.root_dofs, block, worker))
+        steady = where_positive(yields * absolute(slope), one - one, steady)
+    return steady
+
+
+@wp.func
 def folded_law(work: WorkArrays, dof: int, worker: int, h: Real):
     """slope and drag of `phases.implicit` of the spring and damper of a dof, as the factors have them."""
     theta = work.theta[dof, worker]

@@ -11,14 +11,7 @@ from pxr import Usd
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider, ContactFilter
-from warp_artic.description.contact_mechanisms import (
-    DEEPEST,
-    FARTHEST,
-    MOST_DOFS,
-    MOST_OWN_PAIRS,
-    MOST_PAIRS,
-    chain_length,
-)
+from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS, MOST_OWN_PAIRS, MOST_PAIRS
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
 from warp_artic.description.contact_pairs import SIMULATED, FoundPairs, contact_pairs
 from warp_artic.description.island_contacts import IslandContacts
@@ -222,8 +215,6 @@ def with_contacts(
         articulations, contacts.colliders, contacts.kept_apart, contacts.bounce_threshold, alone=alone
     )
     _report(found, attributes)
-    if found.islands:
-        _report_long_chains([one for one in articulations if one.path in found.islands.articulations], attributes)
     if found.pairs or found.islands:
         report_materials(contacts.without_material, attributes)
     trees = [
@@ -259,18 +250,6 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
             "patches of a mesh): their contacts are solved by sweeps, for each island of what touches"
         )
         attributes.report.note("contact-islands", "/", text)
-
-
-def _report_long_chains(articulations: Iterable[Articulation], attributes: Attributes) -> None:
-    """Report which ones among many bodies need double precision."""
-    for tree in articulations:
-        links = chain_length(tree)
-        if links > DEEPEST:
-            text = (
-                f"has a chain of {links} links and is among many bodies: there contacts of chains of more than "
-                f"{DEEPEST} links respond wrongly in single precision"
-            )
-            attributes.report.warn("contact-long-chain", tree.path, text)
 
 
 def report_materials(paths: Sequence[str], attributes: Attributes) -> None:

@@ -92,12 +92,4 @@ OF_CONTACTS = (
         "pairs, each island of contacts is solved by sweeps.",
         "For exact contacts, exclude pairs with collision groups or filtered pairs.",
     ),
-    Rule(
-        "contact-long-chain",
-        WARNING,
-        "A chain of many links is among too many bodies to be solved as one mechanism with them.",
-        "Chains of up to 64 links in single precision: contacts of longer ones respond wrongly among many bodies, and "
-        "the chain may fail.",
-        "Simulate in double precision, or exclude pairs so that the chain is solved as a mechanism by itself.",
-    ),
 )

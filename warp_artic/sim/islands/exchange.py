@@ -219,8 +219,11 @@ class Exchange:
                 self._give_displacement(part, launches)
             free, held, yielding, drives = (found[name].numbers for name in ("free", "held", "yielding", "drives"))
             launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
-            if held is not free:
-                arrays = free, held, yielding, drives, *of_rows
+            square_root = [found[name].numbers for name in ("square_root", "has_square_root")]
+            if held is free:
+                launches.dynamics(group, "square_roots", control, *square_root)
+            else:
+                arrays = free, held, yielding, drives, *of_rows, *square_root
                 launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, *arrays)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
@@ -242,7 +245,8 @@ class Exchange:
         layout = self._layout
         for part in self._trees:
             names = ("failure", "steps_at_rest")
-            inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
+            tables = "free", "held", "square_root", "has_square_root", "jacobian"
+            inputs = [part.tables[name].scalars for name in tables]
             inputs += [*(part.group.field(name).scalars for name in names), part.tables["started"].scalars]
             inputs += [part.mechanism_columns, part.mechanism_numbers, part.own_bodies, part.jacobian_links]
             inputs += [self._end_weight, layout.bodies, layout.mechanisms]

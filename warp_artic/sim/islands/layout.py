@@ -212,6 +212,10 @@ class IslandLayout:
         is_held = [int(dof in own) for tree, own in zip(trees, of_friction) for dof in range(tree.dof_count)]
         mechanisms.is_held = self.upload(is_held, int)
         mechanisms.inverse = self.zeros(count * sum(squares), T)
+        has_square_root = any(tree.link_count > 1 and not _has_holding_rows(tree) for tree in trees)
+        mechanisms.square_root = self.zeros(count * sum(squares) * has_square_root, T)
+        outward = [pair for tree in trees for pair in _outward_dofs(tree)]
+        mechanisms.outward, mechanisms.outward_end = (self.upload(several, int) for several in zip(*outward))
         mechanisms.jacobian = self.zeros(count * jacobian_count, T)
         for name, kind in (
             ("steps_at_rest", T),
@@ -219,6 +223,7 @@ class IslandLayout:
             ("is_pushed", int),
             ("is_hit", int),
             ("supporting_count", int),
+            ("has_square_root", int),
         ):
             setattr(mechanisms, name, self.zeros(count * len(trees), kind))
         return mechanisms
@@ -302,12 +307,14 @@ class IslandLayout:
         free = Field.zeros(size * size, columns)
         rows = bounded_rows(tree.rows)
         terms = sum(len(tree.rows[row].dofs) for row in rows)
-        holds = tree.is_driven or any(row.family.traits & HOLDS for row in tree.rows)
+        holds = tree.is_driven or _has_holding_rows(tree)
         return {
             "movers": self.upload(tree.movers, int),
             "one": Field.of(np.eye(size).ravel(), columns),
             "free": free,
             "held": Field.zeros(size * size, columns) if holds else free,
+            "square_root": Field.zeros(0 if _has_holding_rows(tree) else size * size, columns),
+            "has_square_root": Field.zeros(1, columns),
             "yielding": Field.zeros(size * size * tree.is_driven, columns),
             "drives": Field.zeros(DRIVE_SIZE * size, columns),
             "started": Field.zeros(1, columns),
@@ -343,6 +350,21 @@ class IslandLayout:
         for name in ("point_start", "mechanism_start"):
             setattr(islands, name, self.zeros(count * (mechanisms + 1), int))
         return islands
+
+
+def _has_holding_rows(tree: Tree) -> bool:
+    """Whether M^-1 may be another with rows that hold (`solver.held_response`)."""
+    return any(row.family.traits & HOLDS for row in tree.rows)
+
+
+def _outward_dofs(tree: Tree) -> list[tuple[int, int]]:
+    """Of each dof the first and the end of those that move what it moves, and only that: of its joint and outward."""
+    found = [(dof, dof + 1) for dof in range(tree.dof_count)]
+    for dof in range(tree.dof_count):
+        for inner in tree.dofs_inward(tree.link_of_dof[dof]):
+            first, end = found[inner]
+            found[inner] = min(first, dof), max(end, dof + 1)
+    return found
 
 
 def _is_body(group: Group) -> bool:
