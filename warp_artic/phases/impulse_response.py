@@ -157,17 +157,24 @@ def respond_to_loads(model: ModelArrays, work: WorkArrays, changes: Array, worke
 
 @wp.func
 def write_square_root(model: ModelArrays, work: WorkArrays, square_root: Array, block: int, worker: int):
-    """Write D^-1/2 W by rows, of which the square is M^-1: with it, levers of a long chain are not squared."""
+    """Write D^-1/2 W by rows, of which the square is M^-1: with it, levers of a long chain are not squared.
+
+    Entries of dofs that are not inward of a column stay zero.
+    """
     zero = real(0.0, work.D_inverse[0, worker])
     null = vec3(zero, zero, zero)
     for k in range(model.dof_count):
-        for dof in range(model.dof_count):
-            work.u[dof, worker] = zero
-        work.u[k, worker] = real(1.0, zero)
-        for link in range(model.link_count):
+        link = int(model.dof_link[k])
+        while link < model.link_count:
             clear_link(work, link, worker, null)
-        for place in range(model.link_count):
-            pass_inward(model, work, model.order[model.link_count - 1 - place], worker)
-        for dof in range(model.dof_count):
-            scale = sqrt(work.D_inverse[dof, worker])
-            square_root[dof * model.dof_count + k, block] = scale * work.u[dof, worker]
+            for dof in range(model.link_dof[link], model.link_dof[link] + model.link_dofs[link]):
+                work.u[dof, worker] = zero
+            link = model.link_parent[link]
+        work.u[k, worker] = real(1.0, zero)
+        link = model.dof_link[k]
+        while link < model.link_count:
+            pass_inward(model, work, link, worker)
+            for dof in range(model.link_dof[link], model.link_dof[link] + model.link_dofs[link]):
+                scale = sqrt(work.D_inverse[dof, worker])
+                square_root[dof * model.dof_count + k, block] = scale * work.u[dof, worker]
+            link = model.link_parent[link]
