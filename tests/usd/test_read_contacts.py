@@ -313,7 +313,7 @@ def test_too_many_for_one_mechanism():
     assert read.told == [] and read.pairs == {}
     assert len(read.islands.articulations) == 25
     (note,) = [one for one in read.notes if "by sweeps" in one]
-    assert note.startswith("/: 25 mechanisms may touch each other, themselves, or fine meshes, which is more")
+    assert note.startswith("/: 25 mechanisms may touch each other, themselves or fine meshes, which is more")
 
 
 ROBOT = 'def Xform "Robot" {{\n{}{}{}{}}}\n'.format(

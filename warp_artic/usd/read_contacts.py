@@ -244,7 +244,7 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         attributes.report.warn("contact-mechanism", "/", text)
     if found.islands:
         text = (
-            f"{count_of(len(found.islands.articulations), 'mechanism')} may touch each other, themselves, or fine "
+            f"{count_of(len(found.islands.articulations), 'mechanism')} may touch each other, themselves or fine "
             f"meshes, which is more than are solved as one ({MOST_DOFS} degrees of freedom, {MOST_PAIRS} pairs of "
             f"colliders, {MOST_OWN_PAIRS} of one articulation with itself, {FARTHEST:g} m apart, {MOST_PATCHES} "
             "patches of a mesh): their contacts are solved by sweeps, for each island of what touches"

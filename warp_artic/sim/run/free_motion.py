@@ -24,7 +24,8 @@ def check_free_motion(scene: Scene) -> None:
     if scene.island_contacts is not None:
         count = len(scene.island_contacts.articulations)
         raise SettingsError(
-            f"integrator: rk4 is for free motion, and {count} mechanisms may touch each other; allowed here: {others}"
+            f"integrator: rk4 is for free motion, and {count} mechanism{'s' * (count > 1)} may touch each other or "
+            f"themselves; allowed here: {others}"
         )
     for indices in mechanisms_of(scene):
         articulations = [scene.articulations[index] for index in indices]
