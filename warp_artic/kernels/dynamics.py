@@ -132,6 +132,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         pushes: Array,
         square_root: Array,
         has_square_root: Array,
+        has_holding_rows: int,
     ):
         worker = wp.tid()
         h = real(dt, model.gravity[0, 0])
@@ -141,7 +142,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             set_position_weight(state, work, block, worker, has_middle)
             if model.driven == 1:
                 hold_drives(model, control, work, held, yielding, drives, block, worker, has_middle, h)
-                if square_root.shape[0] > 0:
+                if has_holding_rows == 0:
                     write_square_root(model, work, square_root, block, worker)
                     has_square_root[0, block] = are_drives_steady(model, work, block, worker, h)
 

@@ -223,7 +223,7 @@ class Exchange:
             if held is free:
                 launches.dynamics(group, "square_roots", control, *square_root)
             else:
-                arrays = free, held, yielding, drives, *of_rows, *square_root
+                arrays = free, held, yielding, drives, *of_rows, *square_root, found["has_holding_rows"]
                 launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, *arrays)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)

@@ -307,13 +307,15 @@ class IslandLayout:
         free = Field.zeros(size * size, columns)
         rows = bounded_rows(tree.rows)
         terms = sum(len(tree.rows[row].dofs) for row in rows)
-        holds = tree.is_driven or _has_holding_rows(tree)
+        has_holding_rows = _has_holding_rows(tree)
+        holds = tree.is_driven or has_holding_rows
         return {
             "movers": self.upload(tree.movers, int),
             "one": Field.of(np.eye(size).ravel(), columns),
             "free": free,
             "held": Field.zeros(size * size, columns) if holds else free,
-            "square_root": Field.zeros(0 if _has_holding_rows(tree) else size * size, columns),
+            "has_holding_rows": int(has_holding_rows),
+            "square_root": Field.zeros(0 if has_holding_rows else size * size, columns),
             "has_square_root": Field.zeros(1, columns),
             "yielding": Field.zeros(size * size * tree.is_driven, columns),
             "drives": Field.zeros(DRIVE_SIZE * size, columns),
