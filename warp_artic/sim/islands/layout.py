@@ -157,8 +157,8 @@ class IslandLayout:
         for articulation, _link in self.tables.bodies:
             member = members[articulation]
             mechanism.append(numbers[id(member.group), member.place])
-            jacobian.append(-1 if _is_body(member.group) else entries)
-            entries += 0 if _is_body(member.group) else 6 * member.group.tree.dof_count
+            jacobian.append(-1 if _is_body(member.group.tree) else entries)
+            entries += 0 if _is_body(member.group.tree) else 6 * member.group.tree.dof_count
         bodies = types.Bodies()
         bodies.count = len(mechanism) + moved
         bodies.mechanism = self.upload([*mechanism, *[-1] * moved], int)
@@ -212,7 +212,7 @@ class IslandLayout:
         is_held = [int(dof in own) for tree, own in zip(trees, of_friction) for dof in range(tree.dof_count)]
         mechanisms.is_held = self.upload(is_held, int)
         mechanisms.inverse = self.zeros(count * sum(squares), T)
-        has_square_root = any(tree.link_count > 1 and not _has_holding_rows(tree) for tree in trees)
+        has_square_root = any(not _is_body(tree) and not _has_holding_rows(tree) for tree in trees)
         mechanisms.square_root = self.zeros(count * sum(squares) * has_square_root, T)
         outward = [pair for tree in trees for pair in _outward_dofs(tree)]
         mechanisms.outward, mechanisms.outward_end = (self.upload(several, int) for several in zip(*outward))
@@ -253,7 +253,7 @@ class IslandLayout:
 
     def _own(self, group: Group, members: Sequence[Member], mechanisms: dict[tuple[int, int], int]) -> GroupPart:
         """What of a group takes part."""
-        tree, is_body = group.tree, _is_body(group)
+        tree, is_body = group.tree, _is_body(group.tree)
         found = [
             (number, members[articulation], link)
             for number, (articulation, link) in enumerate(self.tables.bodies)
@@ -369,7 +369,6 @@ def _outward_dofs(tree: Tree) -> list[tuple[int, int]]:
     return found
 
 
-def _is_body(group: Group) -> bool:
-    """Whether the mechanisms of a group are bodies without joints, on which nothing else acts."""
-    tree = group.tree
+def _is_body(tree: Tree) -> bool:
+    """Whether a mechanism is a body without joints, on which nothing else acts."""
     return tree.link_count == 1 and tree.root_dofs == tree.dof_count == 6 and not tree.rows
