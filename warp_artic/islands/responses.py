@@ -1,12 +1,10 @@
 """How impulses at points change their velocities.
 
     y = J v   the velocity of the second side against the first one, along n, t_1 and t_2
-    Y = M^-1 J^T,   G = J Y
-    p = S J^T,   Y = S^T p,   G = p^T p,   with M^-1 = S^T S (`phases.impulse_response`), of trees that no row and no
-                                           drive with a maximum force holds
+    Y = M^-1 J^T,   G = J Y                                  (`mass_responses`)
 
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. `point_law` says which
-impulses follow. With S, single precision knows G of the end of a long chain, in which levers of joints cancel.
+impulses follow.
 
 Where joints hardly let a point move along its normal, its `reach` says how fast it takes an overlap back
 (`constraints.contact_lever`), with Y of all dofs. Where G_nn is below LEAST_LEVER of what it could be, the point does
@@ -24,6 +22,7 @@ from warp_artic.constraints.contact_law import SLIDES
 from warp_artic.constraints.contact_lever import LEAST_LEVER
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.lasting_contacts import lasting_functions
+from warp_artic.islands.mass_responses import mass_responses
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.math.numbers import vec3
 
@@ -262,70 +261,12 @@ def response_functions(precision: str) -> SimpleNamespace:
     tangents_of = point_functions(precision).tangents_of
     of_dofs = jacobian_functions(precision)
     way_of_dofs, free_mobility = of_dofs.way_of_dofs, of_dofs.free_mobility
+    by_mass = mass_responses(precision)
+    respond_freely, respond_with_constraints = by_mass.freely, by_mass.with_constraints
 
     @wp.func
     def along_axes(x: V, n: V, t_1: V, t_2: V):
         return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
-
-    @wp.func
-    def add_to_delassus(J: V, Y: V):
-        """What a dof with J and Y adds to G: the normal, and what is across it."""
-        return Y * J[0], V(J[1] * Y[1], J[1] * Y[2], J[2] * Y[2])
-
-    @wp.func
-    def respond_freely(
-        mechanisms: Mechanisms,
-        J: wp.array(dtype=V),
-        Y: wp.array(dtype=V),
-        term: int,
-        row: int,
-        own: int,
-        dofs: int,
-        normal_before: V,
-        across_before: V,
-    ):
-        """Write Y by the square root of M^-1; returns G with that of another mechanism."""
-        normal = normal_before
-        across = across_before
-        for dof in range(dofs):
-            Y[term + dof] = V()
-        for k in range(dofs):
-            first = mechanisms.outward[own + k]
-            end = mechanisms.outward_end[own + k]
-            p = V()
-            for dof in range(first, end):
-                p += J[term + dof] * mechanisms.square_root[row + k * dofs + dof]
-            more, more_across = add_to_delassus(p, p)
-            normal += more
-            across += more_across
-            if wp.length_sq(p) > T(0.0):
-                for dof in range(first, end):
-                    Y[term + dof] = Y[term + dof] + p * mechanisms.square_root[row + k * dofs + dof]
-        return normal, across
-
-    @wp.func
-    def respond_with_constraints(
-        mechanisms: Mechanisms,
-        J: wp.array(dtype=V),
-        Y: wp.array(dtype=V),
-        term: int,
-        row: int,
-        dofs: int,
-        normal_before: V,
-        across_before: V,
-    ):
-        """The same by M^-1 with what constraints hold."""
-        normal = normal_before
-        across = across_before
-        for dof in range(dofs):
-            total = V()
-            for k in range(dofs):
-                total += J[term + k] * mechanisms.inverse[row + dof * dofs + k]
-            Y[term + dof] = total
-            more, more_across = add_to_delassus(J[term + dof], total)
-            normal += more
-            across += more_across
-        return normal, across
 
     @wp.func
     def write_response(
