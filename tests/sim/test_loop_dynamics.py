@@ -8,10 +8,12 @@ from tests.constraints.test_loop_joint import FREE, bodies, bricard, four_bar, i
 from tests.oracles import loops, rigid
 from tests.oracles.simulated_state import state_of
 from tests.simulations import simulate_exactly as simulate
+from warp_artic import ContactPoint
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 
 H = 1.0 / 240.0
@@ -81,6 +83,63 @@ def test_a_broken_joint_has_no_lambda():
     simulation.set_state(loop_broken=[[0.0], [1.0]])
     found = simulation.constraint_impulses().impulse.numpy() / H
     np.testing.assert_allclose(found, [[0.0, 0.0, 0.5 * 3.0 * 9.81], [0.0, 0.0, 0.0]], atol=1e-12)
+
+
+def sledge() -> Articulation:
+    """A floating hull on two runners, each below two parallel rods that close a loop; both lean alike."""
+    small, large = (0.004, 0.0, 0.0, 0.004, 0.0, 0.004), (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)
+    links, joints, loops = [Link(path="/t/hull", mass=5.0, inertia=large)], [], []
+    low, near, far = Pose((0.0, 0.0, -0.4)), Pose((0.1, 0.0, 0.03)), Pose((-0.1, 0.0, 0.03))
+    for side, y in enumerate((0.2, -0.2)):
+        first = len(links)
+        links += [Link(path=f"/t/{name}_{side}", mass=0.4, inertia=small) for name in ("front", "rear", "runner")]
+        for k, x in enumerate((0.1, -0.1)):
+            dofs = (Dof(name=f"/t/hip_{side}_{k}", axis=Axis.ROT_Y),)
+            joints.append(
+                Joint(path=dofs[0].name, parent=0, child=first + k, parent_frame=Pose((x, y, 0.0)), dofs=dofs)
+            )
+        ends = {"parent": first, "child": first + 2, "parent_frame": low, "child_frame": near}
+        joints.append(Joint(path=f"/t/ankle_{side}", dofs=(Dof(name=f"/t/ankle_{side}", axis=Axis.ROT_Y),), **ends))
+        ends = {"link0": first + 1, "link1": first + 2, "frame0": low, "frame1": far}
+        loops.append(LoopJoint(name=f"/t/loop_{side}", free=(Axis.ROT_Y,), **ends))
+    alike = Mimic(name="/t/alike", dofs=(3, 0), gears=(1.0, -1.0))
+    return Articulation(path="/t", links=tuple(links), joints=tuple(joints), constraints=tuple(loops), mimics=(alike,))
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-9), ("float32", 1e-4)])
+def test_loops_hold_before_more_points_than_a_body_needs(precision, tolerance):
+    """Eight below two runners, with gaps of no plane: without friction there is an answer, to which loops keep.
+
+    J v+ = 0 of loops where rods are at rest against the hull, and of the mimic joint,
+    M (v+ - v) = h (tau - c - g) + K z,  and of the points  z >= 0,  y_n >= - gap / h,  one of them with equality.
+    """
+    count, rng = 128, np.random.default_rng(5)
+    simulation = simulate(trees.scene(sledge()), count, precision=precision, variant=VARIANTS[precision])
+    angle = rng.normal(0.0, 0.4, (count, 1))
+    simulation.set_state(joint_position=angle * [1, 1, -1, 1, 1, -1], root_velocity=rng.normal(size=(count, 6)))
+    places = [(f"/t/runner_{side}", (x, y, -0.02)) for side in range(2) for x in (-0.15, 0.15) for y in (-0.04, 0.04)]
+    contacts = simulation.register_contacts([ContactPoint(link=link, position=place) for link, place in places])
+    gap = rng.uniform(-0.003, 0.003, (count, 8))
+    contacts.gap.assign(gap)
+    effort = 10.0 * rng.normal(size=(count, 12))
+    found = simulation.constraint_impulses(effort)
+    assert found.converged.all()
+    K, z = simulation.coefficient_matrix().numpy().astype(float), found.impulse.numpy().astype(float)
+    M, bias = (getattr(simulation, name)().numpy().astype(float) for name in ("mass_matrix", "bias_force"))
+    before = np.hstack([simulation.state.root_velocity.numpy()[0].T, simulation.state.joint_velocity.numpy().T])
+    after = before + H * found.joint_acceleration.numpy()
+    speed = tolerance * np.abs(after).max()
+    moved = H * (effort - bias) + np.einsum("evc,ec->ev", K, z)
+    np.testing.assert_allclose(np.einsum("evw,ew->ev", M, after - before), moved, atol=speed * np.abs(M).max())
+    names = simulation.articulations[0].dynamics.constraint_names
+    normal = np.array([name.endswith("normal") for name in names])
+    held = ~np.array(["contact" in name for name in names])
+    rates = np.einsum("evc,ev->ec", K, after)
+    np.testing.assert_allclose(rates[:, held], 0.0, atol=speed)
+    opening = rates[:, normal] + np.where(gap > 0.0, gap, 0.2 * gap) / H
+    assert opening.min() > -speed and z[:, normal].min() >= 0.0
+    assert np.minimum(opening / speed, z[:, normal] / np.abs(z).max() / tolerance).max() < 1.0
+    assert (z[:, normal] > 0.0).any(axis=0).all()
 
 
 SCENES = {

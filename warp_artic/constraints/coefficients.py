@@ -38,9 +38,9 @@ def set_coefficients(
     set_contact_gradients(model, contacts, work, block, worker)
     for contact in range(contacts.count):
         place = count - 3 * (contacts.count - contact)
-        add_coefficients(model, work, matrix, normal_row(model, contacts, contact), place, block, worker, count)
+        add_coefficients(model, work, matrix, normal_row(contacts, contact), place, block, worker, count)
         for k in range(2):
-            row = friction_row(model, contacts, contact, k)
+            row = friction_row(contact, k)
             add_coefficients(model, work, matrix, row, place + 1 + k, block, worker, count)
 
 

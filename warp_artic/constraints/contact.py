@@ -6,7 +6,9 @@ With the unit normal n towards the link and two tangents t_1, t_2, J = d^T (velo
 The tangents are what the shortest turn that takes Z to n makes of X and Y; below the horizon that from -Z, of X and -Y.
 They change smoothly with n but where it crosses the horizon.
 
-Each has a tiny compliance, as a share of its own response, so that redundant points share a load evenly.
+Each has a tiny compliance, as a share of its own response, so that redundant points share a load evenly. Their rows
+come before all others, which the direct solver thus gathers first: a loop joint behind more points than a body needs
+would differ from these by that compliance alone, count as one that they hold already, and open.
 
 Friction that slides is part of P of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
 without a load is left out; one that its own friction would push in sticks. So the rows are a linear problem once it is
@@ -61,15 +63,15 @@ solved after it, and all but 2 after 150 sweeps."""
 
 
 @wp.func
-def normal_row(model: ModelArrays, contacts: ContactArrays, contact: int):
-    """The row of the normal of a contact point; these come last."""
-    return model.row_count - contacts.count + contact
+def normal_row(contacts: ContactArrays, contact: int):
+    """The row of the normal of a contact point; these come after all tangents."""
+    return 2 * contacts.count + contact
 
 
 @wp.func
-def friction_row(model: ModelArrays, contacts: ContactArrays, contact: int, k: int):
-    """The row of one of its two tangents."""
-    return model.row_count - 3 * contacts.count + 2 * contact + k
+def friction_row(contact: int, k: int):
+    """The row of one of its two tangents; these come first."""
+    return 2 * contact + k
 
 
 @wp.func
@@ -134,8 +136,8 @@ def set_contact_gradients(model: ModelArrays, contacts: ContactArrays, work: Wor
         one = real(1.0, n.x)
         acts = where_positive(dot(n, n), one, one - one)
         t_1, t_2 = tangents(n)
-        set_contact_gradient(model, contacts, work, normal_row(model, contacts, contact), contact, block, worker, n)
-        row = friction_row(model, contacts, contact, 0)
+        set_contact_gradient(model, contacts, work, normal_row(contacts, contact), contact, block, worker, n)
+        row = friction_row(contact, 0)
         set_contact_gradient(model, contacts, work, row, contact, block, worker, t_1 * acts)
         set_contact_gradient(model, contacts, work, row + 1, contact, block, worker, t_2 * acts)
 
@@ -146,7 +148,7 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
     zero = real(0.0, h)
     infinite = real(1.0, h) / zero
     set_contact_gradients(model, contacts, work, block, worker)
-    for row in range(friction_row(model, contacts, 0, 0), model.row_count):
+    for row in range(3 * contacts.count):
         prepare_response(model, work, row, worker)
         r = row_response(model, work, row, worker)
         work.row_delassus[row, worker] = r
@@ -154,7 +156,7 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
         set_unbounded_impulse(work, row, worker, h)
         set_velocity_bounds(work, row, worker, zero, zero)
     for contact in range(contacts.count):
-        row = normal_row(model, contacts, contact)
+        row = normal_row(contacts, contact)
         set_velocity_bounds(work, row, worker, neg(overlap_velocity(contacts.gap[contact, block], h)), infinite)
         allow_every_velocity(work, row, worker, work.row_delassus[row, worker])
 
@@ -172,8 +174,7 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
     zero = real(0.0, work.v_free[0, worker])
     one = real(1.0, zero)
     count = model.row_count
-    first_friction = count - 3 * contacts.count
-    first_normal = count - contacts.count
+    first_normal = 2 * contacts.count
     for a in range(count):
         prepare_response(model, work, a, worker)
         prepare_rate(model, work, a, worker)
@@ -200,9 +201,8 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
                 if b != a:
                     y = y + contacts.delassus[a * count + b, worker] * contacts.impulse[b, worker]
             bound = work.impulse_bounds[2 * a, worker]
-            if a >= first_friction and a < first_normal:
-                contact = (a - first_friction) / 2
-                bound = contacts.friction[contact, block] * contacts.impulse[first_normal + contact, worker]
+            if a < first_normal:
+                bound = contacts.friction[a / 2, block] * contacts.impulse[first_normal + a / 2, worker]
             r = contacts.delassus[a * count + a, worker]
             safe = where_positive(r, r, one)
             lower = work.velocity_bounds[2 * a, worker]
@@ -214,7 +214,7 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
         most = contacts.friction[contact, block] * contacts.impulse[normal, worker]
         contacts.pressed[contact, worker] = where_positive(most, one, zero)
         for k in range(2):
-            row = friction_row(model, contacts, contact, k)
+            row = friction_row(contact, k)
             z = contacts.impulse[row, worker]
             side = where_positive(z, one, neg(one))
             contacts.slide[2 * contact + k, worker] = where_positive(most - absolute(z), zero, side)
@@ -225,7 +225,7 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
 @wp.func
 def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, block: int, worker: int):
     """Hold the tangents that stick, free the velocities of those that slide, and put their friction into P."""
-    normal = normal_row(model, contacts, contact)
+    normal = normal_row(contacts, contact)
     start = model.row_term[normal]
     mu = contacts.friction[contact, block]
     pressed = contacts.pressed[contact, worker]
@@ -238,7 +238,7 @@ def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, c
     for term in range(start, start + model.row_terms[normal]):
         work.P[term, worker] = work.J[term, worker]
     for k in range(2):
-        row = friction_row(model, contacts, contact, k)
+        row = friction_row(contact, k)
         side = where_positive(r, contacts.slide[2 * contact + k, worker], zero) * pressed
         contacts.slide[2 * contact + k, worker] = side
         reach = where_positive(absolute(side) + one - pressed, infinite, zero)
@@ -266,8 +266,8 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
         place = (step + wp.max(first, 0)) % count
         contact = place / 2
         mu = contacts.friction[contact, block]
-        z_n = work.impulse[normal_row(model, contacts, contact), worker]
-        row = friction_row(model, contacts, contact, place % 2)
+        z_n = work.impulse[normal_row(contacts, contact), worker]
+        row = friction_row(contact, place % 2)
         pressed = contacts.pressed[contact, worker]
         side = contacts.slide[place, worker]
         z = work.impulse[row, worker]
@@ -288,7 +288,7 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
         contacts.slide[place, worker] = where_positive(wrong, after, side)
         if any_positive(wrong * presses):
             for k in range(2):
-                y = row_velocity(model, work, friction_row(model, contacts, contact, k), worker)
+                y = row_velocity(model, work, friction_row(contact, k), worker)
                 against = where_positive(y, neg(one), one)
                 side = contacts.slide[2 * contact + k, worker]
                 contacts.slide[2 * contact + k, worker] = where_positive(wrong * presses, against, side)
@@ -305,10 +305,10 @@ def friction_impulse(
     model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, block: int, worker: int
 ):
     """The impulse along a tangent: that of its row, or what slides."""
-    z_n = work.impulse[normal_row(model, contacts, contact), worker]
+    z_n = work.impulse[normal_row(contacts, contact), worker]
     side = contacts.slide[2 * contact + k, worker]
     slides = side * contacts.friction[contact, block] * z_n
-    row = friction_row(model, contacts, contact, k)
+    row = friction_row(contact, k)
     return where_positive(absolute(side), slides, work.impulse[row, worker])
 
 
@@ -317,10 +317,10 @@ def friction_miss(
     model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, block: int, worker: int
 ):
     """By how much the friction along a tangent misses its law, as a velocity."""
-    row = friction_row(model, contacts, contact, k)
+    row = friction_row(contact, k)
     z = friction_impulse(model, contacts, work, contact, k, block, worker)
     r = work.row_delassus[row, worker]
-    most = contacts.friction[contact, block] * work.impulse[normal_row(model, contacts, contact), worker] * r
+    most = contacts.friction[contact, block] * work.impulse[normal_row(contacts, contact), worker] * r
     wanted = r * z - row_velocity(model, work, row, worker)
     return absolute(r * z - minimum(maximum(wanted, neg(most)), most))
 
@@ -329,7 +329,6 @@ CONTACT_FRICTION = ConstraintFamily(
     name="friction of a contact point",
     order=1000,
     part=ForcePart.LIMIT,
-    is_stop=True,
     traits=IS_JUDGED_APART,
 )
 
@@ -337,7 +336,6 @@ CONTACT = ConstraintFamily(
     name="contact point",
     order=1001,
     part=ForcePart.LIMIT,
-    is_stop=True,
     traits=HAS_NO_COMPLIANCE,
     has_own_force_jacobian=True,
 )

@@ -2,10 +2,10 @@
 
     M (v+ - v) / h + c + g = tau + J^T external + K z / h
 
-with everything at the present positions. Constraints are tendons, mimic joints and contact points; their laws hold at
-the end of the step, as with the semi-implicit integrator. Drives, limits, friction and damping of joints, and drag of
-links are left out. The impulses z are solved for directly, and v+ is found again from them to say by how much it misses
-their laws.
+with everything at the present positions. Constraints are tendons, mimic joints, loop joints, distances and contact
+points; their laws hold at the end of the step, as with the semi-implicit integrator. Drives, limits, friction and
+damping of joints, and drag of links are left out. The impulses z are solved for directly, and v+ is found again from
+them to say by how much it misses their laws.
 """
 
 import warp as wp
@@ -168,12 +168,12 @@ def report_impulses(
     for place in range(count):
         impulses[place, block] = real(0.0, h)
     couplings = count - 3 * contacts.count
-    for row in range(model.row_count - 3 * contacts.count):
+    for row in range(3 * contacts.count, model.row_count):
         place = model.row_place[row]
         impulses[place, block] = impulses[place, block] + row_impulse(model, work, row, worker)
     for contact in range(contacts.count):
         place = couplings + 3 * contact
-        impulses[place, block] = work.impulse[normal_row(model, contacts, contact), worker]
+        impulses[place, block] = work.impulse[normal_row(contacts, contact), worker]
         for k in range(2):
             z = friction_impulse(model, contacts, work, contact, k, block, worker)
             impulses[place + 1 + k, block] = z

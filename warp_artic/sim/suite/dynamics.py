@@ -16,7 +16,7 @@
 | `centroidal_momentum_matrix` | A | A v: momentum, then angular momentum about the centre of mass, world axes |
 | `centroidal_momentum` | A v | the same axes |
 | `mass_matrix_inverse`, `solve_mass_matrix` | M^-1, M^-1 b | with armature |
-| `coefficient_matrix` | K | efforts of unit impulses of tendons (positive: longer), mimic joints (C), contact points |
+| `coefficient_matrix` | K | efforts of unit impulses of registered constraints: of tendons positive where longer |
 | `constraint_impulses` | lambda | what these constraints do in a step; their efforts are K lambda / dt |
 | `unpack_joints`, `pack_joints` | | dofs of joints as six axes each, linear first, in the sign of `joint_names` |
 
@@ -26,8 +26,8 @@ to the normal makes of X and Y (below the horizon: from -Z, of X and -Y); world 
 E is the number of environments, V that of velocities: on a floating base six root columns first, velocity of the centre
 of mass of the root link and its angular velocity (forces: force there and moment), in world axes; then the dofs in the
 order of `joint_names`, those of ball joints along the axes of the child-side joint frame. Drives, limits, friction,
-tendons, mimic joints and damping are not in it; tendons, mimic joints and contact points are the registered constraints
-of `coefficient_matrix` and `constraint_impulses` alone.
+tendons, mimic joints, loop joints, distances and damping are not in it. Tendons, mimic joints, loop joints, distances
+and contact points are the registered constraints of `coefficient_matrix` and `constraint_impulses` alone.
 
 Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
 method has returned before, and is overwritten and returned. An argument that is an array of such a method, with one row
@@ -288,7 +288,7 @@ class Dynamics:
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Columns of the coefficient matrix: tendons, mimic joints, normal and two tangents of contact points."""
+        """Columns of the coefficient matrix: tendons, mimic joints, held axes of loop joints, distances, points."""
         return self._constraints.names
 
     def coefficient_matrix(self, *, out: wp.array | None = None) -> wp.array:
@@ -307,8 +307,8 @@ class Dynamics:
 
         Efforts of - K lambda / dt counteract them. The laws hold at the end of the step, v+ = v + dt vdot, with
         everything at the present positions: springs of tendons and compliant mimic joints by backward Euler, hard mimic
-        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly;
-        for wedged points with much friction no solution may be found, see `converged`. Drives, limits,
+        joints, loop joints and contact points by their velocities; friction of contact points is within a pyramid.
+        Solved directly; for wedged points with much friction no solution may be found, see `converged`. Drives, limits,
         friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and
         Lambda Constraint Impulses.
 

@@ -1,4 +1,4 @@
-"""The registered constraints of an articulation: its tendons and mimic joints, and the contact points of a user.
+"""The registered constraints of an articulation: its own that have names, such as loop joints, and contact points.
 
 They have constraint rows and a work space of their own: what a simulation steps with knows nothing of contact points.
 """
@@ -109,9 +109,9 @@ class RegisteredConstraints:
         for k, (point, moving) in enumerate(zip(points, dofs)):
             if not moving:
                 raise SettingsError(f"contacts: point {k}: {point.link} does not move")
-        rows = [row for row in tree.rows if row.family.entries is not None and not row.family.traits & IS_CONTACT]
-        rows += [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
+        rows = [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
         rows += [Row(CONTACT, moving, k) for k, moving in enumerate(dofs)]
+        rows += [row for row in tree.rows if row.family.entries is not None and not row.family.traits & IS_CONTACT]
         self.count = sum(tree.entry_counts) + 3 * len(points)
         """Of the mechanism: C of an articulation that is one by itself."""
         self.columns = _columns_of(member, self.count, len(points))
