@@ -355,6 +355,20 @@ def test_accelerations_of_before_stay(make):
         assert not np.any(found.get("/World/leaf_joint", 0.0))
 
 
+def test_what_violent_steps_have_given_stays():
+    """Of each tree of a mechanism, though edits come in between; a new tree has got nothing."""
+    tree, other, third = (elsewhere(arm(), f"/World/arm_{k}") for k in range(3))
+    scenes = [(tree, other), (with_leaf(tree), other, third), (third, other, tree)]
+    scenes = [replace(trees.scene(*own), mechanisms=(tuple(one.path for one in own),)) for own in scenes]
+    simulation = Simulation(scenes[0], environments=2, settings=EXACT)
+    (group,) = simulation.run.groups
+    group.field("energy_gain").scalars.assign(np.array([[0.5, 0.6], [0.7, 0.8]]))
+    for scene, expected in zip(scenes[1:], ([[0.5, 0.6], [0.7, 0.8], [0, 0]], [[0, 0], [0.7, 0.8], [0.5, 0.6]])):
+        simulation = revise(simulation, scene, EXACT)
+        (group,) = simulation.run.groups
+        np.testing.assert_array_equal(group.field("energy_gain").scalars.numpy(), expected)
+
+
 def places(simulation, *paths):
     """World poses and velocities of links, shape (links, 13, environments)."""
     parts = simulation.snapshot(("link_pose", "link_velocity"))

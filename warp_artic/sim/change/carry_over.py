@@ -338,10 +338,11 @@ def _take_history(parts: Parts, new: Run, member: Member) -> None:
             _write_rows(member, name, table * dofs + member.dofs[there], values)
     known = _next_known(parts, tree)
     owner = parts.run.members[0] if known is None else parts.links[known.path][0]
-    sizes = {"clock": 1, "unresolved": 1, **({} if known is None else {"started": 1, "smoothness": 2})}
+    sizes = {"clock": 1, "unresolved": 1}
+    if known is not None:
+        sizes |= {"started": 1, "smoothness": 2, "energy_gain": 1}
     for name, size in sizes.items():
-        of_island = name in ("unresolved", "smoothness")
-        here, there = (size * one.island * of_island for one in (owner, member))
+        here, there = (size * _place_of_history(one, name) for one in (owner, member))
         _write_rows(member, name, there + np.arange(size), _read_rows(owner, name, here + np.arange(size)))
     if member.group.tree.moves_freely:
         for name, control in INPUTS.items():
@@ -349,6 +350,13 @@ def _take_history(parts: Parts, new: Run, member: Member) -> None:
             _write_rows(member, name, rows, _read_rows(member, control, rows))
         if owner.group.tree.moves_freely and all(one.group.arrays.model.base_moves for one in (owner, member)):
             _write_rows(member, "base_before", np.arange(6), _read_rows(owner, "base_before", np.arange(6)))
+
+
+def _place_of_history(member: Member, name: str) -> int:
+    """The place of an articulation in what steps remember by islands, or by trees; else there is one of all."""
+    if name in ("unresolved", "smoothness"):
+        return member.island
+    return member.part if name == "energy_gain" else 0
 
 
 def _take_memory(old: Run, new: Run, members: list[Member]) -> None:
