@@ -41,6 +41,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     div,
+    is_finite,
     maximum,
     minimum,
     mul,
@@ -58,8 +59,8 @@ from warp_artic.model.force_parts import ForcePart
 from warp_artic.phases.point_motion import point_motion
 
 SWEEPS = wp.constant(50)
-"""Of Gauss-Seidel. Of 400 random states of a walker on four feet, under torques that throw it about, all but 3 are
-solved after it, and all but 2 after 150 sweeps."""
+"""Of Gauss-Seidel. Of 3072 random states of walkers on eight points, with a mu of 0.1 to 0.6, under torques that throw
+them about, all but 32 are solved after it."""
 
 
 @wp.func
@@ -242,6 +243,9 @@ def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, c
         side = where_positive(r, contacts.slide[2 * contact + k, worker], zero) * pressed
         contacts.slide[2 * contact + k, worker] = side
         reach = where_positive(absolute(side) + one - pressed, infinite, zero)
+        # What sticks again is to be held: of what was free, with no impulse, the solver remembers that it is let go.
+        sticks = is_finite(reach) * (one - is_finite(work.velocity_bounds[2 * row + 1, worker]))
+        work.last_status[row, worker] = where_positive(sticks, zero, work.last_status[row, worker])
         set_velocity_bounds(work, row, worker, neg(reach), reach)
         own = model.row_term[row]
         for term in range(model.row_terms[row]):
