@@ -13,6 +13,7 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import Limit
 from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
 from warp_artic.description.track import Track
@@ -353,6 +354,27 @@ def test_accelerations_of_before_stay(make):
         for name, values in expected.items():
             assert (found[name] == values).all() and (values.size == 0 or np.abs(values).max() > 0.0), name
         assert not np.any(found.get("/World/leaf_joint", 0.0))
+
+
+def test_values_that_a_user_gave_to_joined_articulations_stay():
+    """Of two that a loop joint makes one mechanism: masses and damping of both, where a link comes to the first."""
+    tree, other = (elsewhere(arm(links), f"/World/arm_{links}") for links in (2, 3))
+    ends = {"link0": 1, "link1": 2, "articulation1": other.path, "frame0": Pose((0.0, 0.0, 0.5))}
+    loop = LoopJoint(name="/World/loop", free=tuple(Axis)[1:], **ends)
+    simulation = simulate(replace(tree, constraints=(loop,)), other, settings=EXACT)
+    masses, damping = np.arange(1.0, 6.0), np.arange(11.0, 16.0)
+    simulation.set_values("link_mass", masses, environments=[1])
+    simulation.set_values("drive_damping", damping, environments=[0])
+    grown = revise(simulation, trees.scene(replace(with_leaf(tree), constraints=(loop,)), other), EXACT)
+    assert grown is not simulation
+    links, joints = (
+        [getattr(grown, name).index(one) for one in getattr(simulation, name)] for name in ("link_names", "joint_names")
+    )
+    found = grown.snapshot(("link_mass", "drive_damping"))
+    np.testing.assert_array_equal(found.link_mass.numpy()[links, 1], masses)
+    np.testing.assert_array_equal(found.link_mass.numpy()[links, 0], np.ones(5))
+    np.testing.assert_array_equal(found.drive_damping.numpy()[joints, 0], damping)
+    np.testing.assert_array_equal(found.drive_damping.numpy()[joints, 1], np.full(5, DRIVE.damping))
 
 
 def test_what_violent_steps_have_given_stays():

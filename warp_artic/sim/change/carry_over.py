@@ -21,6 +21,7 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
+from warp_artic.mechanisms.group import mechanisms_in
 from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.mechanisms.public_rows import MEMORY, entry_names, kind_of
 from warp_artic.sim.arrays.failures import owners_of_rows
@@ -418,10 +419,14 @@ class Authored:
 
 def _authored(run: Run, members: Sequence[Member], names: set[str]) -> Iterator[Authored]:
     """What the stage says of all parts of some articulations."""
-    laid = laid_out(run.scene, run.settings).articulations
+    scene, laid = run.scene, laid_out(run.scene, run.settings)
+    of_mechanisms: dict[tuple[int, ...], dict[str, np.ndarray]] = {}
     for member in members:
-        tree, scene = laid[member.index], run.scene
-        rows = parameter_rows(tree, member.group.origins[member.place]) | {"gravity": np.asarray(scene.gravity, float)}
+        indices = member.group.members[member.place]
+        if indices not in of_mechanisms:  # what joins two of its articulations is of neither alone
+            rows = parameter_rows(*mechanisms_in(laid, (indices,)), member.group.origins[member.place])
+            of_mechanisms[indices] = rows | {"gravity": np.asarray(scene.gravity, float)}
+        rows = of_mechanisms[indices]
         owners = owners_of_rows(scene.articulations[member.index])
         root = _root(scene.articulations[member.index])
         for name in names:
@@ -429,8 +434,8 @@ def _authored(run: Run, members: Sequence[Member], names: set[str]) -> Iterator[
             for place, owner in enumerate(owners[kind]):
                 if name in MASS_PROPERTIES and root is not None and owner == root.path:
                     continue  # its moving frame is at its centre of mass, and others are measured from there
-                first = size * place
-                yield Authored((name, owner), name, member, first, rows[name][first : first + size])
+                first = _first_row(member, name) + size * place
+                yield Authored((name, owner), name, member, size * place, rows[name][first : first + size])
 
 
 def _columns(member: Member) -> slice:
