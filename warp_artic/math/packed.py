@@ -27,9 +27,12 @@ class PackedLaunch:
         self._is_native = launch.device.is_cpu and launch.block_dim == 1
         self.run = launch.launch
         """Launches it."""
-        if self._is_native:
-            size, arguments = ctypes.byref(launch.params[0]), ctypes.byref(self._arguments)
-            self.run = partial(launch.hooks.forward, size, arguments)
+        self._bind()
+
+    def resize(self, dim: tuple[int, ...]) -> None:
+        """Let it be as large as this from now on."""
+        self._launch.set_dim(dim)
+        self._bind()
 
     def set(self, name: str, value) -> None:
         """Set an argument that is a number or a struct."""
@@ -37,6 +40,11 @@ class PackedLaunch:
             self._launch.set_param_at_index(self._places[name], value)
         else:
             setattr(self._arguments, name, value if isinstance(value, (int, float)) else value.__ctype__())
+
+    def _bind(self) -> None:
+        if self._is_native:
+            size, arguments = ctypes.byref(self._launch.params[0]), ctypes.byref(self._arguments)
+            self.run = partial(self._launch.hooks.forward, size, arguments)
 
     def record(self) -> None:
         """Launch it as Warp does, which a capture takes in."""

@@ -24,7 +24,7 @@ from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.islands.detection import GROWTH, LEAST_ROOM, Detection
 from warp_artic.sim.islands.exchange import Exchange
-from warp_artic.sim.islands.layout import IslandLayout, launch
+from warp_artic.sim.islands.layout import IslandLayout
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.solver.settings import SolverSettings
 
@@ -280,10 +280,9 @@ class ContactIslands:
         given = [layout.colliders, layout.bodies, layout.mechanisms, self.points]
         if count:
             kernels = response_kernels(self._precision)
-            terms = self._terms[: count + 1]
             self._launch(match_kernel(self._precision), (count,), [layout.colliders, self.points, old])
-            self._launch(kernels.count_terms, (count + 1,), [*given, terms])
-            wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
+            self._launch(kernels.count_terms, (count + 1,), [*given, self._terms])
+            wp.utils.array_scan(self._terms[: count + 1], self.points.term[: count + 1], inclusive=False)
             self._launch(kernels.respond, (count,), [*given, old, self._h])
         inputs = [*given, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
@@ -296,6 +295,7 @@ class ContactIslands:
         if count <= self._room:
             return
         layout, room = self.layout, int(GROWTH * count)
+        layout.launch.forget()
         old, kept = (self.points, self.count) if self._room else (None, 0)
         self._room = room
         self.points, self._spare = self._make_points(room), self._make_points(room)
@@ -362,4 +362,4 @@ class ContactIslands:
         return points
 
     def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:
-        launch(kernel, dim, inputs, self.layout.device)
+        self.layout.launch(kernel, dim, inputs)

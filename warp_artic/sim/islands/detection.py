@@ -7,7 +7,7 @@ import warp as wp
 from warp_artic.collision.places import PLACE_ROWS
 from warp_artic.islands.broad_phase import broad_phase_kernels
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES, narrow_phase_kernels
-from warp_artic.sim.islands.layout import IslandLayout, launch
+from warp_artic.sim.islands.layout import IslandLayout
 
 GROWTH = 1.5
 """By how much more room is made than is needed."""
@@ -89,4 +89,4 @@ class Detection:
         return int(starts[last].numpy()[0] + counts[last].numpy()[0])
 
     def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:
-        launch(kernel, dim, inputs, self._layout.device)
+        self._layout.launch(kernel, dim, inputs)

@@ -6,6 +6,8 @@ mechanisms with joints make that step aside, and it is taken back.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import warp as wp
 
@@ -15,7 +17,7 @@ from warp_artic.islands.take_rows import take_rows_kernel
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.row_table import RowTables
-from warp_artic.sim.islands.layout import GroupPart, IslandLayout, launch
+from warp_artic.sim.islands.layout import GroupPart, IslandLayout
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.solver.settings import SolverSettings
 
@@ -53,6 +55,7 @@ class Exchange:
         self._trees = [part for part in layout.parts if not part.is_body]
         fields = (part.group.field("link_external_force").scalars for part in layout.parts)
         self._given = [(field, wp.clone(field)) for field in fields]
+        self._known_masses: dict[int, tuple[list[wp.array], Any]] = {}
 
     def take_links(self) -> None:
         """Take where links are, how they move and which joints have broken, which is up to date in their groups."""
@@ -272,14 +275,19 @@ class Exchange:
         self._launch(self._of_trees.take_velocities, part.mechanism_columns, inputs)
 
     def _masses(self, group: Group):
-        """Parameters of a group, where they are."""
-        masses = self._masses_struct()
-        for name, field in OF_MASSES.items():
-            setattr(masses, name, _by_column(group.field(field)))
+        """Parameters of a group, where they are: they move when environments no longer share their values."""
+        fields = [group.parameters[name] for name in OF_MASSES.values()]
+        places = [field.scalars for field in fields]
+        known, masses = self._known_masses.get(id(group), ([], None))
+        if len(known) != len(places) or any(one is not other for one, other in zip(known, places)):
+            masses = self._masses_struct()
+            for name, field in zip(OF_MASSES, fields):
+                setattr(masses, name, _by_column(field))
+            self._known_masses[id(group)] = places, masses
         return masses
 
     def _launch(self, kernel: wp.Kernel, several: wp.array, inputs: list) -> None:
-        launch(kernel, (self._layout.environments, several.size), inputs, self._layout.device)
+        self._layout.launch(kernel, (self._layout.environments, several.size), inputs)
 
 
 def _closes_after_contacts(part: GroupPart) -> bool:

@@ -19,13 +19,13 @@ from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_structs
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, TOLERATED_OVERLAP
-from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.families import HOLDS
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.islands.launches import IslandLaunches
 from warp_artic.sim.islands.tables import collider_tables
 
 
@@ -63,12 +63,6 @@ class GroupPart:
     """Number among all of these joints."""
 
 
-def launch(kernel: wp.Kernel, dim: tuple[int, ...], inputs: list, device: str) -> None:
-    """Launch a kernel, which is compiled before, with a word about it."""
-    load(kernel, device)
-    wp.launch(kernel, dim=dim, inputs=inputs, device=device, block_dim=BLOCK)
-
-
 class IslandLayout:
     """The arrays that stay, in all steps.
 
@@ -82,6 +76,7 @@ class IslandLayout:
 
     def __init__(self, scene: Scene, members: Sequence[Member], precision: str, environments: int, device: str):
         self.environments, self.device = environments, device
+        self.launch = IslandLaunches(device)
         self.types = island_types(precision)
         self.tables = collider_tables(scene.island_contacts, scene)
         self.colliders = self._upload_colliders(scene.island_contacts.bounce_threshold)
