@@ -85,45 +85,49 @@ def test_max_force_bounds_the_whole_reaction(stiffness):
     np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), [[3.0 / 2.0 * 0.1]], rtol=2e-5)
 
 
-def efforts(tree, before, after, acceleration, integrator, change=0.0):
-    """What acts on the dofs in a step beside gravity and velocities."""
+def efforts(tree, before, after, acceleration, integrator, h, change=0.0):
+    """What acts on the dofs in a step of h beside gravity and velocities."""
     v = rigid.velocity(tree, before)
     most = 0.5 * np.abs(acceleration)
-    ahead = v + H * (0.5 * acceleration + 0.375 * np.clip(change, -most, most)) if integrator == "midpoint" else v
-    placed = DenseStep(tree, H, integrator).place(before, ahead)
+    ahead = v + h * (0.5 * acceleration + 0.375 * np.clip(change, -most, most)) if integrator == "midpoint" else v
+    placed = DenseStep(tree, h, integrator).place(before, ahead)
     passive = rigid.coriolis_effort(placed) + rigid.gravity_effort(placed)
-    return (rigid.mass_matrix(placed) @ (rigid.velocity(tree, after) - v) / H + passive)[rigid.base_count(tree) :]
+    return (rigid.mass_matrix(placed) @ (rigid.velocity(tree, after) - v) / h + passive)[rigid.base_count(tree) :]
 
 
 @pytest.mark.parametrize("solver", ["direct", "pgs"])
 @pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 def test_a_saturated_drive_in_a_tree_applies_its_maximum_force(integrator, solver):
-    """The first step of a tree has clamp(law, max); no later one has more than max."""
+    """The first step of a tree has clamp(law, max); no later one has more than max.
+
+    In longer steps it turns so far that its momenta are restored, which these efforts know nothing of.
+    """
+    h = H / 8.0
     rng = np.random.default_rng(5)
     tree = trees.random_articulation(rng, 8, floating=True, kinds=("revolute_x", "revolute_y", "prismatic_z"))
     target = rng.normal(size=len(tree.dofs))
     drives = [Drive(stiffness=1e4, damping=10.0, position_target=float(q), max_force=5.0) for q in target]
     tree = trees.with_dofs(tree, drive=drives)
-    options = SolverSettings(dt=H, precision="float64", integrator=integrator, solver=solver, position_iterations=200)
+    options = SolverSettings(dt=h, precision="float64", integrator=integrator, solver=solver, position_iterations=200)
     simulation = Simulation(trees.scene(tree), settings=options)
     put(simulation, trees.random_state(rng, tree, speed=0.1))
     path = [state_of(simulation)]
     for _ in range(20):
         simulation.step()
         path.append(state_of(simulation))
-    found = efforts(tree, path[0], path[1], 0.0, integrator)
+    found = efforts(tree, path[0], path[1], 0.0, integrator, h)
     stiffness, damping = (np.where(np.abs(found) > 5.0 - 1e-6, 0.0, value) for value in (1e4, 10.0))
-    law = DenseStep(tree, H, integrator, stiffness=stiffness, damping=damping)
+    law = DenseStep(tree, h, integrator, stiffness=stiffness, damping=damping)
     M = rigid.mass_matrix(law.place(path[0], rigid.velocity(tree, path[0])))
-    theta, reach = (share[rigid.base_count(tree) :] for share in law.pivot_shares(M, H)[:2])
+    theta, reach = (share[rigid.base_count(tree) :] for share in law.pivot_shares(M, h)[:2])
     w = (1.0 - theta) * path[0].joint_velocity + theta * path[1].joint_velocity
-    wanted = 1e4 * (target - path[0].joint_position - reach * H * w) - 10.0 * w
+    wanted = 1e4 * (target - path[0].joint_position - reach * h * w) - 10.0 * w
     assert (np.abs(wanted) > 5.0).sum() >= 3
     np.testing.assert_allclose(found, np.clip(wanted, -5.0, 5.0), atol=1e-6)
     speeds = [rigid.velocity(tree, state) for state in path]
-    rates = np.diff(speeds, axis=0) / H
+    rates = np.diff(speeds, axis=0) / h
     for k in range(3, 20):
-        found = efforts(tree, path[k], path[k + 1], rates[k - 1], integrator, rates[k - 1] - rates[k - 2])
+        found = efforts(tree, path[k], path[k + 1], rates[k - 1], integrator, h, rates[k - 1] - rates[k - 2])
         assert np.abs(found).max() == pytest.approx(5.0, abs=1e-6)
 
 

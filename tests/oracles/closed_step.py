@@ -10,7 +10,8 @@ what springs and dampers of single dofs add to it), G = J A^-1 J^T and J, phi, y
 beside which relations that tie dofs (hard mimic joints), and bounds that have acted as stops, stay as they are. Where
 with a middle only weights and loop joints have acted, and after the first step closed mimic joints, on a mechanism that
 is on the world, v+ then becomes s v+ with
-the energy of the start, as far as s^2 is from 0.9 to 1.1; from below it is 0.9, and beyond it v+ stays.
+the energy of the start, as far as s^2 is from 0.9 to 1.1; from below it is 0.9, and beyond it v+ stays. One that floats
+has the law of `oracles.floating`.
 Rows that leave less than 1e-6 of G_aa beside those before them, stops first, then loop joints, are left out.
 """
 
@@ -83,7 +84,7 @@ class ClosedStep(DenseStep):
     def __call__(self, state: State) -> State:
         """The state at the end of the step."""
         self.first, self.starts = state, self.acceleration is None
-        return self.closed(super().__call__(state))
+        return super().__call__(state)
 
     def is_free(self, state, placed, share) -> bool:
         """Whether nothing acts but weights and limits: loop joints do."""
@@ -193,11 +194,26 @@ class ClosedStep(DenseStep):
             state = replace(state, joint_position=place.joint_position, root_pose=place.root_pose)
 
     @property
+    def on_world(self) -> bool:
+        """Whether the world holds the mechanism."""
+        return not self.base or any(WORLD in (loop.link0, loop.link1) for loop in self.loops)
+
+    @property
     def only_weights(self) -> bool:
         """Whether nothing but weights and loop joints has acted in the step, on a mechanism that is on the world."""
-        on_world = not self.base or any(WORLD in (loop.link0, loop.link1) for loop in self.loops)
         acted = any(map(np.any, (self.effort, self.wrench, self.k, self.d, self.acted)))
-        return bool(self.loops) and self.has_middle and on_world and not acted
+        return bool(self.loops) and self.has_middle and self.on_world and not acted
+
+    @property
+    def only_loops(self) -> bool:
+        """Whether nothing but these and weights has acted in the step, on a mechanism that floats."""
+        acted = any(map(np.any, (self.effort, self.wrench, self.acted)))
+        return bool(self.loops) and not (self.on_world or self.is_acted or acted)
+
+    @property
+    def is_pushed(self) -> bool:
+        """Whether wrenches are given, or the world holds it."""
+        return bool(np.any(self.wrench)) or self.on_world
 
     def mimics_work(self, state: State) -> bool:
         """Whether hard mimic joints may have done work in the step to a state: in the first one, and where open."""

@@ -27,6 +27,7 @@ with share = theta for dofs with drives, and else with a middle 1/2; for dofs of
 for all dofs of a mimic joint the largest of theirs. In substeps h
 is that of the substep in all but the first two lines. The velocity of a joint with three free rotations is given in the
 axes of its child: a is turned from those of the step before, v+ from those in the middle to those where it is taken up.
+What floats keeps its momenta at the end (`oracles.floating`).
 """
 
 from __future__ import annotations
@@ -36,11 +37,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tests.oracles import joint_motion, rigid, rotation_drive
+from tests.oracles.floating import carried
 from tests.oracles.movement import moved, moved_joint, rotation, turning
 from tests.oracles.simulated_state import state_of
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Joint
+from warp_artic.description.loop_joint import LoopJoint
+
+FLIGHT = 0.02
+"""Angle of a step from which on what floats keeps its momenta [rad]."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,10 @@ class DenseStep:
         """Of each joint whether a drive couples its rotations."""
         self.turns = any(joint.has_vector for joint in tree.joints) or not (tree.joints or self.has_middle)
         self.angular = np.array([k >= 3 for k in range(self.base)] + [not dof.axis.is_linear for dof in tree.dofs])
+        self.on_root = np.zeros(self.base)
+        """What elements have done to a floating root in the step: impulse, and its moment about the root."""
+        self.acts = bool(tree.mimics or tree.fixed_tendons or tree.spatial_tendons)
+        """Whether there are elements that are no limits."""
         self.acceleration = None
         """Smooth acceleration of the step before; None before the first step."""
         self.change = None
@@ -145,6 +155,39 @@ class DenseStep:
 
     def __call__(self, state: State) -> State:
         """The state at the end of the step."""
+        starts = self.acceleration is None
+        after = self.closed(self.advanced(state))
+        rates = np.abs([rigid.velocity(self.tree, one) for one in (state, after)])[:, self.angular]
+        turns = self.is_acted and not self.is_pushed and rates.max(initial=0.0) * self.h > FLIGHT
+        keeps = self.only_loops
+        if self.base and self.has_middle and not starts and self.tree.joints and (turns or keeps):
+            after = carried(self.tree, state, after, self.gravity, self.h, keeps, self.on_root)
+        return after
+
+    @property
+    def is_acted(self) -> bool:
+        """Whether anything but weights, limits and the held axes of loop joints may act on the tree."""
+        rubs = any(dof.friction is not None for dof in self.tree.dofs)
+        loops = [one for one in self.tree.constraints if isinstance(one, LoopJoint)]
+        acts = len(loops) < len(self.tree.constraints) or any(loop.axes for loop in loops)
+        return bool(np.any(self.k + self.d) or rubs or acts or self.acts)
+
+    @property
+    def is_pushed(self) -> bool:
+        """Whether wrenches are given to its links."""
+        return False
+
+    @property
+    def only_loops(self) -> bool:
+        """Whether loop joints close it and nothing but these and weights has acted in the step."""
+        return False
+
+    def closed(self, state: State) -> State:
+        """The state at the end of a step with its loops closed again: it has none."""
+        return state
+
+    def advanced(self, state: State) -> State:
+        """The state after all substeps."""
         v = rigid.velocity(self.tree, state)
         is_first = self.acceleration is None
         share = 0.5 if self.has_middle and not is_first else 1.0
@@ -175,6 +218,7 @@ class DenseStep:
             ahead = mean
             placed = self.place(state, ahead)
         smooth = 0.0
+        self.on_root = np.zeros(self.base)
         for _ in range(self.substeps):
             state, gained, _ = self.substep(state, placed, share, is_first, measured)
             smooth += gained / self.h
@@ -224,7 +268,9 @@ class DenseStep:
         right = M @ v + h * effort
         free = np.linalg.solve(matrix, right)
         elements = list(self.elements(state, placed, share))
+        self.acts = self.acts or not all(isinstance(one, Spring) and one.is_limit for one in elements)
         after, by_limits = self.solved(matrix, right, elements, v, h, share)
+        self.on_root = self.on_root + (matrix @ after - right)[: self.base]
         self.w = v + theta * (after - v)
         self.taken = np.minimum(h * resistance / pivots, 1.0)
         later = theta.copy()

@@ -135,7 +135,7 @@ def test_what_slows_trees_down_is_a_limit(solver, integrator):
     balls = () if (solver, integrator) == ("tgs", "midpoint") else ("spherical",)
     tree = trees.random_articulation(rng, 7, kinds=("revolute_x", "revolute_y", "prismatic_x", *balls), floating=True)
     state = trees.random_state(rng, tree, speed=30.0)
-    # Friction keeps the step from correcting velocities afterwards, as it does in free motion.
+    # Friction and a force keep the step from correcting velocities afterwards, as it does in free motion and in flight.
     tree = trees.with_dofs(tree, friction=Friction(viscous=1e-9))
     slow = trees.replace(tree.links[-1], max_linear_velocity=0.5, max_angular_velocity=1.0)
     tree = trees.replace(tree, links=(*tree.links[:-1], slow))
@@ -146,6 +146,7 @@ def test_what_slows_trees_down_is_a_limit(solver, integrator):
         root_pose=state.root_pose,
         root_velocity=state.root_velocity,
     )
+    simulation.control.link_external_force.fill_(1e-9)
     for _ in range(3):
         taken = StepTaken(simulation)
         parts = parts_of(simulation)

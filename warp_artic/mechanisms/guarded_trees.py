@@ -1,69 +1,101 @@
-"""Which trees of a mechanism keep their energy in violent steps and where they touch (`solver.violent_trees`)."""
+"""Which assemblies of a mechanism keep their energy in violent steps and where they touch (`solver.violent_trees`).
+
+An assembly is a tree, or several that rows other than those from outside join: loop joints, what acts on their free
+axes, distances.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from warp_artic.mechanisms.tree import Row, Tree
 from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, RETURNS
+from warp_artic.model.kinds import JointKind
 
 CLOSES = HOLDS_POSITIONS | RETURNS
 """Traits of rows of loop joints."""
 
 
 class GuardedTrees:
-    """What is known of each tree of a mechanism, in their order."""
+    """What is known of the assembly of each tree of a mechanism, in their order; flags are set for its first tree."""
 
     def __init__(self, mechanism: Tree):
         self._mechanism = mechanism
 
     @cached_property
-    def is_apart(self) -> tuple[bool, ...]:
-        """Whether no row but contacts joins it to others, or holds it in the world if it floats.
-
-        Loop joints between its own links may close it.
-        """
-        held = {number for number, part in enumerate(self._mechanism.parts) if part.is_pulled}
+    def assemblies(self) -> tuple[int, ...]:
+        """The first tree of the assembly of each tree."""
+        first = list(range(len(self._mechanism.parts)))
         for row in self._mechanism.rows:
-            joined = self._parts_of(row)
-            holds_root = row.family.traits & CLOSES and min(row.dofs) < self._mechanism.root_dofs
-            if not row.family.traits & FROM_OUTSIDE and (len(joined) > 1 or holds_root):
-                held |= joined
-        return self._flags(self._all - held)
+            if not row.family.traits & FROM_OUTSIDE:
+                joined = {first[part] for part in self._parts_of(row)}
+                first = [min(joined) if one in joined else one for one in first]
+        return tuple(first)
+
+    @cached_property
+    def following(self) -> tuple[int, ...]:
+        """The next tree of the assembly of each tree, or -1."""
+        found, last = [-1] * len(self.assemblies), {}
+        for number, assembly in enumerate(self.assemblies):
+            if assembly in last:
+                found[last[assembly]] = number
+            last[assembly] = number
+        return tuple(found)
+
+    @cached_property
+    def floats(self) -> tuple[bool, ...]:
+        """Whether all roots of an assembly float, and no loop joint holds it in the world."""
+        mechanism = self._mechanism
+        fixed = (n for n, part in enumerate(mechanism.parts) if mechanism.kind[part.links[0]] is not JointKind.FLOATING)
+        held = self._first_of(fixed)
+        for row in mechanism.rows:
+            parts = self._parts_of(row)
+            if row.family.traits & CLOSES and min(row.dofs) < mechanism.root_dofs and len(parts) == 1:
+                held |= self._first_of(parts)
+        return self._flags(set(self.assemblies) - held)
 
     @cached_property
     def is_guarded(self) -> tuple[bool, ...]:
-        """Whether it is apart, and may touch or is acted on in its joints."""
+        """Whether no elastic body pulls at it, and it may touch, is acted on in its joints, or keeps its motion."""
         acted = {number for number in self._jointed if self.is_acted[number]}
-        touching = self._parts_with(FROM_OUTSIDE)
-        return self._flags({number for number in touching | acted if self.is_apart[number]})
+        kept = {number for number, keeps in enumerate(self.keeps_motion) if keeps}
+        return self._flags((self._first_with(FROM_OUTSIDE) | acted | kept) - self._pulled)
+
+    @cached_property
+    def keeps_motion(self) -> tuple[bool, ...]:
+        """Whether it floats, loop joints close it, and nothing is acting on it (`is_acted`)."""
+        closed = self._first_with(CLOSES)
+        return self._flags({number for number in closed if self.floats[number] and not self.is_acted[number]})
 
     @cached_property
     def is_summed(self) -> tuple[bool, ...]:
-        """Whether its island has one that is guarded, or its energy is limited among many bodies."""
+        """Of each tree, whether its island has an assembly that is guarded, or its energy is limited."""
         islands = self._mechanism.islands
         guarded = {island for island, is_guarded in zip(islands, self.is_guarded) if is_guarded}
-        summed = {number for number, island in enumerate(islands) if island in guarded or self.is_limited[number]}
-        return self._flags(summed)
+        limited = {number for number, first in enumerate(self.assemblies) if self.is_limited[first]}
+        return self._flags({number for number, island in enumerate(islands) if island in guarded} | limited)
 
     @cached_property
     def is_limited(self) -> tuple[bool, ...]:
         """Whether contacts among many bodies limit its energy (`solver.touched_trees`).
 
-        It is guarded, or apart and closed. But what rows of drives and friction give in a closed one is another with
-        contacts than without them.
+        It is guarded, or closed. But what rows of drives and friction give in a closed one is another with contacts
+        than without them.
         """
-        closed = {number for number in self._closed if self.is_apart[number] and not self.is_acted[number]}
+        closed = self._first_with(CLOSES)
+        unacted = {number for number in closed if not self.is_acted[number]} - self._pulled
         guarded = {number for number, is_guarded in enumerate(self.is_guarded) if is_guarded}
-        return self._flags(closed | (guarded - self._closed))
+        return self._flags(unacted | (guarded - closed))
 
     @cached_property
     def is_acted(self) -> tuple[bool, ...]:
         """Whether a spring, damper, friction, tendon or mimic joint acts on it."""
-        acting = {number for number, part in enumerate(self._mechanism.parts) if part.is_driven or part.is_pulled}
+        parts = enumerate(self._mechanism.parts)
+        acting = self._first_of(number for number, part in parts if part.is_driven or part.is_pulled)
         for row in self._mechanism.rows:
             if row.family.acts_always and not row.family.traits & (FROM_OUTSIDE | CLOSES):
-                acting |= self._parts_of(row)
+                acting |= self._first_of(self._parts_of(row))
         return self._flags(acting)
 
     @cached_property
@@ -73,27 +105,30 @@ class GuardedTrees:
         guarded = {number for number, (is_guarded, is_acted) in enumerate(flags) if is_guarded and not is_acted}
         return self._flags(guarded & self._jointed)
 
-    @property
-    def _all(self) -> set[int]:
-        return set(range(len(self._mechanism.parts)))
-
     @cached_property
     def _jointed(self) -> set[int]:
-        """Those that have joints."""
+        """Those that have joints, of trees or beside them."""
         tree = self._mechanism
-        return {tree.part_of_link[tree.link_of_dof[dof]] for dof in range(tree.root_dofs, tree.dof_count)}
+        own = {tree.part_of_link[tree.link_of_dof[dof]] for dof in range(tree.root_dofs, tree.dof_count)}
+        joined = {first for number, first in enumerate(self.assemblies) if first != number}
+        return self._first_of(own) | joined
 
     @cached_property
-    def _closed(self) -> set[int]:
-        """Those that loop joints close, or join."""
-        return self._parts_with(CLOSES)
+    def _pulled(self) -> set[int]:
+        """Those that an elastic body pulls at."""
+        return self._first_of(number for number, part in enumerate(self._mechanism.parts) if part.is_pulled)
 
-    def _parts_with(self, traits: int) -> set[int]:
+    def _first_with(self, traits: int) -> set[int]:
         """Those that rows with any of some traits act on."""
-        return {part for row in self._mechanism.rows if row.family.traits & traits for part in self._parts_of(row)}
+        rows = (row for row in self._mechanism.rows if row.family.traits & traits)
+        return {first for row in rows for first in self._first_of(self._parts_of(row))}
+
+    def _first_of(self, parts: Iterable[int]) -> set[int]:
+        """The first trees of the assemblies of some trees."""
+        return {self.assemblies[part] for part in parts}
 
     def _parts_of(self, row: Row) -> set[int]:
-        """Those that a row acts on."""
+        """The trees that a row acts on."""
         tree = self._mechanism
         return {tree.part_of_link[tree.link_of_dof[dof]] for dof in row.dofs}
 

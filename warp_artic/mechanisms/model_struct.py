@@ -149,6 +149,10 @@ def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
         "tree_link": list(ends),
         "tree_root": [own[0] if own else -1 for own in roots],
         "tree_island": list(tree.islands),
+        "tree_assembly": list(guards.assemblies),
+        "tree_next": list(guards.following),
+        "tree_floats": list(map(int, guards.floats)),
+        "tree_keeps_motion": list(map(int, guards.keeps_motion)),
         "tree_is_summed": list(map(int, guards.is_summed)),
         "tree_is_limited": list(map(int, guards.is_limited)),
         "tree_is_guarded": list(map(int, guards.is_guarded)),
@@ -172,12 +176,12 @@ def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
 
 
 def _watched_dofs(tree: Tree, guards: GuardedTrees) -> list[int]:
-    """The dofs whose angular velocity tells whether a tree that is acted on turns far in a step."""
-    parts = [tree.part_of_link[tree.link_of_dof[dof]] for dof in range(tree.dof_count)]
+    """The dofs whose angular velocity tells whether an assembly that is acted on turns far in a step."""
+    first = [guards.assemblies[tree.part_of_link[tree.link_of_dof[dof]]] for dof in range(tree.dof_count)]
     return [
         dof
-        for dof, part in enumerate(parts)
-        if guards.is_guarded[part] and not guards.guards_impacts[part] and not tree.dof_is_linear[dof]
+        for dof, assembly in enumerate(first)
+        if guards.is_guarded[assembly] and not guards.guards_impacts[assembly] and not tree.dof_is_linear[dof]
     ]
 
 

@@ -1,5 +1,7 @@
 """Which dofs and rows an island of a mechanism has (`mechanisms.tree`): for one island, all, without a look at tables.
 
+And which assembly a dof belongs to (`mechanisms.guarded_trees`).
+
 Most mechanisms are one island. What is found of islands row by row is then kept in registers, not in arrays.
 """
 
@@ -16,6 +18,12 @@ def island_dof(model: ModelArrays, k: int):
     if model.island_count > 1:
         dof = model.island_dof[k]
     return dof
+
+
+@wp.func
+def assembly_of_dof(model: ModelArrays, dof: int):
+    """The first tree of the assembly that a dof moves."""
+    return model.tree_assembly[model.link_tree[model.dof_link[dof]]]
 
 
 @wp.func

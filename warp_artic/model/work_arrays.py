@@ -153,7 +153,7 @@ ISLANDS = {
 """Of the islands of a mechanism."""
 
 TREES = {
-    "motion_sums": WorkArray("tree", 40, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
+    "motion_sums": WorkArray("tree", 42, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
     "tree_pushed": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of contacts"),
     "tree_stopped": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of any row"),
     "tree_impulse": WorkArray("tree", 6, "N s, N m s", "solver.violent_trees",
@@ -166,6 +166,8 @@ TREES = {
     "tree_spins": WorkArray("tree", 1, "s", "solver.violent_spin", "k of what turns too far for velocity forces, or 0"),
     "tree_watched": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where work and impulses are known"),
     "tree_chosen": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where energy is kept"),
+    "tree_turns": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where it turns far in the step"),
+    "tree_flies": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where momentum is kept, touching nothing"),
     "tree_center": WorkArray("tree", 3, "m", "constraints.tree_velocity", "centre of mass in W"),
     "tree_mobility": WorkArray("tree", 7, "1/(kg m^2), 1/kg", "constraints.tree_velocity",
                                "inverse of the inertia about it, then of the mass"),

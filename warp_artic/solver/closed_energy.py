@@ -20,9 +20,9 @@ which take none, up to two.
 In steps in which efforts or wrenches are given, the base moves, or another row that is no held axis of a loop joint
 acts (a limit of its axes, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which
 need not keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers,
-drives, drag, friction or tendons, in those that only float, whose momentum s would change, and without a middle, where
-the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`). Hard mimic joints do no work, but
-where they are open, or at a start; as springs they act.
+drives, drag, friction or tendons, in those that only float (`solver.floating_motion` has theirs), and without a middle,
+where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`). Hard mimic joints do no work,
+but where they are open, or at a start; as springs they act.
 """
 
 import warp as wp

@@ -21,7 +21,8 @@ then V_C and Omega are as they are found. Forces that are given count as both. N
 acts, such as a base that turns or accelerates; nor bodies without joints to which forces are given; nor in a first
 step, of which nothing is promised. What is projected is on no smooth curve.
 
-All this is for each tree of a mechanism that moves freely, by itself.
+All this is for each tree of a mechanism that moves freely, by itself. What scales velocities does so for a whole
+assembly of trees that loop joints join (`solver.violent_trees`), given by its first tree.
 
 Armatures along two free rotations that are not equal have different energies on the two sides of half a turn
 (`joints.swing`). A step that ends beyond it is projected onto the energy of its start, too.
@@ -46,6 +47,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import cross, dot, sym_solve
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, load_sym3, load_vec3
+from warp_artic.model.islands import assembly_of_dof
 from warp_artic.model.roots import pose_row
 from warp_artic.solver.motion_sums import (
     CENTER,
@@ -59,6 +61,8 @@ from warp_artic.solver.motion_sums import (
     add_up_end,
     add_up_start,
     energy_given,
+    from_assembly,
+    spin_energy,
 )
 from warp_artic.solver.unresolved_motion import uneven_weights
 
@@ -124,7 +128,8 @@ def project_tree(
     is_free = keeps_momentum(model, work, tree, worker)
     left = energy_left(model, state, work, tree, is_free, block, worker, h)
     most = where_positive(work.watched[4 * island + 2, worker], one, real(MOST, h))
-    scale_tree(model, work, tree, unresolved, left, most, is_free, block, worker, h)
+    found = energy_found(model, work, tree, worker)
+    scale_tree(model, work, tree, unresolved, found, left, most, is_free, block, worker, h)
     work.projected[island, worker] = maximum(work.projected[island, worker], unresolved)
     counts = where_positive(state.failure[0, block], zero, unresolved) * real(float(1 - is_turned), h)
     state.unresolved[island, block] = state.unresolved[island, block] + counts
@@ -138,6 +143,7 @@ def scale_tree(
     work: WorkArrays,
     tree: int,
     chosen: Real,
+    found: Real,
     left: Real,
     most: Real,
     is_free: Real,
@@ -145,19 +151,35 @@ def scale_tree(
     worker: int,
     h: Real,
 ):
-    """Give v+ of a tree the energy that is left, with s of `most` at most, where chosen."""
-    if model.tree_root[tree] >= 0:
-        scale_floating(model, work, tree, chosen, left, most, is_free, block, worker, h)
+    """Give v+ of an assembly the energy that is left in place of that found, with s of `most` at most, where chosen."""
+    s = minimum(scale_of(found, left), most)
+    if model.tree_floats[tree] == 1:
+        scale_floating(model, work, tree, chosen, s, is_free, block, worker, h)
     else:
-        s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, worker], left), most)
         scale_joints(model, work, tree, chosen, s, worker)
 
 
 @wp.func
+def energy_found(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
+    """The energy that s scales: of what floats, without that of the whole, with the rounding of `energy_of_whole`."""
+    sums = 2 * END * tree + END
+    found = work.motion_sums[sums + KINETIC, worker]
+    if model.tree_floats[tree] == 1:
+        P = load_vec3(work.motion_sums, sums + MOMENTUM, worker)
+        spin = load_vec3(work.motion_sums, sums + SPIN, worker)
+        V_C = P * (real(1.0, found) / work.motion_sums[sums + MASS, worker])
+        found = found - (real(0.5, found) * dot(P, V_C) + spin_energy(work, sums, spin, worker))
+    return found
+
+
+@wp.func
 def scale_joints(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, s: Real, worker: int):
-    """Multiply the velocities of the joints of a tree, where chosen."""
-    for dof in range(model.root_dofs, model.dof_count):
-        if model.link_tree[model.dof_link[dof]] == tree:
+    """Multiply the velocities of the joints of a floating assembly, or all of one that is held, where chosen."""
+    first = int(0)
+    if model.tree_floats[tree] == 1:
+        first = model.root_dofs
+    for dof in range(first, model.dof_count):
+        if assembly_of_dof(model, dof) == tree:
             v = work.v[dof, worker]
             work.v[dof, worker] = where_positive(chosen, s * v, v)
 
@@ -182,31 +204,75 @@ def stay(
     stuck: Real,
     h: Real,
 ):
-    """Make q the position of a tree after the step where `stuck`; one that floats goes on as one, without turning."""
+    """Make q the position of an assembly after the step where `stuck`; one that floats goes on as one, unturned."""
     for item in range(model.dof_count - model.root_dofs):
-        if model.link_tree[model.dof_link[model.root_dofs + item]] == tree:
+        if assembly_of_dof(model, model.root_dofs + item) == tree:
             q = state.joint_position[item, block]
             work.position[item, worker] = where_positive(stuck, q, work.position[item, worker])
-    if model.tree_root[tree] >= 0:
+    moved = path_of_whole(model, work, tree, block, worker, h)
+    own = int(tree)
+    while own >= 0:
+        if model.tree_root[own] >= 0:
+            row = pose_row(model.tree_root[own])
+            place_root(work, row, load_vec3(state.root_pose, row, block) + moved, stuck, worker)
+            for k in range(row + 3, row + 7):
+                work.root[k, worker] = where_positive(stuck, state.root_pose[k, block], work.root[k, worker])
+        own = model.tree_next[own]
+
+
+@wp.func
+def move_whole(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    tree: int,
+    chosen: Real,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Shift a floating assembly so that its centre of mass is where its mean momentum moves it, where chosen."""
+    if any_positive(chosen):
         sums = 2 * END * tree
-        row = pose_row(model.tree_root[tree])
-        half = real(0.5, h)
-        g = load_vec3(model.gravity, 0, block) * work.motion_sums[sums + WEIGHT, worker]
-        P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * half)
-        moved = P * (h / work.motion_sums[sums + MASS, worker])
-        x = load_vec3(state.root_pose, row, block) + moved
-        work.root[row, worker] = where_positive(stuck, x.x, work.root[row, worker])
-        work.root[row + 1, worker] = where_positive(stuck, x.y, work.root[row + 1, worker])
-        work.root[row + 2, worker] = where_positive(stuck, x.z, work.root[row + 2, worker])
-        for k in range(row + 3, row + 7):
-            work.root[k, worker] = where_positive(stuck, state.root_pose[k, block], work.root[k, worker])
+        first = pose_row(model.tree_root[tree])
+        found = load_vec3(work.root, first, worker) - load_vec3(state.root_pose, first, block)
+        found = found + load_vec3(work.motion_sums, sums + END + CENTER, worker)
+        found = found - load_vec3(work.motion_sums, sums + CENTER, worker)
+        half_way = h * real(0.5, h) / work.motion_sums[sums + MASS, worker]
+        own = int(tree)
+        while own >= 0:
+            found = found - load_vec3(work.tree_impulse, 6 * own, worker) * half_way
+            own = model.tree_next[own]
+        shift = path_of_whole(model, work, tree, block, worker, h) - found
+        own = int(tree)
+        while own >= 0:
+            row = pose_row(model.tree_root[own])
+            place_root(work, row, load_vec3(work.root, row, worker) + shift, chosen, worker)
+            own = model.tree_next[own]
+
+
+@wp.func
+def place_root(work: WorkArrays, row: int, x: Vec3, chosen: Real, worker: int):
+    """Write the position of a root after the step, where chosen."""
+    work.root[row, worker] = where_positive(chosen, x.x, work.root[row, worker])
+    work.root[row + 1, worker] = where_positive(chosen, x.y, work.root[row + 1, worker])
+    work.root[row + 2, worker] = where_positive(chosen, x.z, work.root[row + 2, worker])
+
+
+@wp.func
+def path_of_whole(model: ModelArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real):
+    """How far weights and its momentum move a floating assembly in a step; nowhere one that is held."""
+    sums = 2 * END * tree
+    g = load_vec3(model.gravity, 0, block) * work.motion_sums[sums + WEIGHT, worker]
+    P = load_vec3(work.motion_sums, sums + MOMENTUM, worker) + g * (h * real(0.5, h))
+    return P * (h * real(float(model.tree_floats[tree]), h) / work.motion_sums[sums + MASS, worker])
 
 
 @wp.func
 def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: Real, block: int, worker: int, h: Real):
-    """What P and L_C of a tree miss of those that weights leave, and rows of guarded trees, where `is_free`.
+    """What P and L_C of an assembly miss of those that weights leave, and rows of guarded ones, where `is_free`.
 
-    Where weights turn a tree, as shares of gravity differ, its L_C is left as it is.
+    Where weights turn it, as shares of gravity differ, its L_C is left as it is.
     """
     sums = 2 * END * tree
     g = load_vec3(model.gravity, 0, block)
@@ -214,19 +280,23 @@ def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: R
     P = P - load_vec3(work.motion_sums, sums + END + MOMENTUM, worker)
     L = load_vec3(work.motion_sums, sums + SPIN, worker) - load_vec3(work.motion_sums, sums + END + SPIN, worker)
     if model.tree_is_guarded[tree] == 1:
-        arm = load_vec3(work.tree_arm, 3 * tree, worker) + root_arm(model, work, tree, END, worker)
-        impulse = load_vec3(work.tree_impulse, 6 * tree, worker)
-        P = P + impulse
-        L = L + load_vec3(work.tree_impulse, 6 * tree + 3, worker) + cross(arm * real(0.5, h), impulse)
+        own = int(tree)
+        while own >= 0:
+            arm = load_vec3(work.tree_arm, 3 * own, worker) + root_arm(model, work, own, END, worker)
+            impulse = load_vec3(work.tree_impulse, 6 * own, worker)
+            P = P + impulse
+            L = L + load_vec3(work.tree_impulse, 6 * own + 3, worker) + cross(arm * real(0.5, h), impulse)
+            own = model.tree_next[own]
     turned = uneven_weights(model, model.tree_island[tree], block, is_free - is_free)
     return P * is_free, L * where_positive(turned, is_free - is_free, is_free)
 
 
 @wp.func
 def root_arm(model: ModelArrays, work: WorkArrays, tree: int, sums: int, worker: int):
-    """From the centre of mass of a floating tree to where the velocity of its root is, of the sums that were last."""
+    """From the centre of mass of its assembly to where the velocity of a floating root is, at `end_root`."""
     root = model.order[model.tree_link[tree]]
-    return load_vec3(work.p_WM, 3 * root, worker) - load_vec3(work.motion_sums, 2 * END * tree + sums + CENTER, worker)
+    c = load_vec3(work.motion_sums, 2 * END * model.tree_assembly[tree] + sums + CENTER, worker)
+    return load_vec3(work.p_WM, 3 * root, worker) + from_assembly(model, work, tree, worker) - c
 
 
 @wp.func
@@ -250,7 +320,7 @@ def energy_left(
 ):
     """The kinetic energy that what is scaled is to have: all of it, or that relative to the motion of the whole."""
     left = kinetic_energy_given(model, state, work, tree, block, worker, h)
-    if model.tree_root[tree] >= 0:
+    if model.tree_floats[tree] == 1:
         left = left - energy_of_whole(model, work, tree, is_free, block, worker, h)
     return left
 
@@ -259,7 +329,7 @@ def energy_left(
 def kinetic_energy_given(
     model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, block: int, worker: int, h: Real
 ):
-    """The kinetic energy that a tree is to have at q+."""
+    """The kinetic energy that an assembly is to have at q+."""
     sums = 2 * END * tree
     given = energy_given(work, sums, worker, h)
     if model.tree_root[tree] >= 0:
@@ -271,7 +341,7 @@ def kinetic_energy_given(
 
 @wp.func
 def energy_of_whole(model: ModelArrays, work: WorkArrays, tree: int, is_free: Real, block: int, worker: int, h: Real):
-    """The energy of the momentum that a floating tree is to have."""
+    """The energy of the momentum that a floating assembly is to have."""
     sums = 2 * END * tree
     mass = work.motion_sums[sums + END + MASS, worker]
     P_change, L_change = momentum_changes(model, work, tree, is_free, block, worker, h)
@@ -287,8 +357,7 @@ def scale_floating(
     work: WorkArrays,
     tree: int,
     chosen: Real,
-    left: Real,
-    most: Real,
+    s: Real,
     is_free: Real,
     block: int,
     worker: int,
@@ -296,7 +365,6 @@ def scale_floating(
 ):
     """The same on a floating base: v+ = V_C + Omega x r + s v_rel with the momentum that weights leave."""
     sums = 2 * END * tree
-    root = model.tree_root[tree]
     one = real(1.0, h)
     mass = work.motion_sums[sums + END + MASS, worker]
     inertia = load_sym3(work.motion_sums, sums + END + INERTIA, worker)
@@ -307,23 +375,25 @@ def scale_floating(
     V_change = P_change * (one / mass)
     Omega = sym_solve(inertia, L)
     Omega_change = sym_solve(inertia, L_change)
-    relative = work.motion_sums[sums + END + KINETIC, worker] - real(0.5, h) * (dot(P, V_C) + dot(L, Omega))
-    s = minimum(scale_of(relative, left), most)
-    arm = root_arm(model, work, tree, END, worker)
     more = s - one
-    linear = load_vec3(work.v, root, worker) - V_C - cross(Omega, arm)
-    angular = load_vec3(work.v, root + 3, worker) - Omega
-    add_where(work, root, worker, chosen, linear * more + V_change + cross(Omega_change, arm))
-    add_where(work, root + 3, worker, chosen, angular * more + Omega_change)
+    own = int(tree)
+    while own >= 0:
+        root = model.tree_root[own]
+        arm = root_arm(model, work, own, END, worker)
+        linear = load_vec3(work.v, root, worker) - V_C - cross(Omega, arm)
+        angular = load_vec3(work.v, root + 3, worker) - Omega
+        add_where(work, root, worker, chosen, linear * more + V_change + cross(Omega_change, arm))
+        add_where(work, root + 3, worker, chosen, angular * more + Omega_change)
+        own = model.tree_next[own]
     scale_joints(model, work, tree, chosen, s, worker)
 
 
 @wp.func
 def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, given: Real, found: Real, worker: int):
-    """Slow a tree down as a whole, from an energy found to that given, where chosen."""
+    """Slow an assembly down as a whole, from an energy found to that given, where chosen."""
     s = scale_of(found, given)
     for dof in range(model.dof_count):
-        if model.link_tree[model.dof_link[dof]] == tree:
+        if assembly_of_dof(model, dof) == tree:
             v = work.v[dof, worker]
             work.v[dof, worker] = where_positive(chosen, s * v, v)
 

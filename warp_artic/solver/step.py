@@ -71,10 +71,11 @@ from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.reports import report_step
 from warp_artic.solver.rows.least_norm import share_redundant_loads
 from warp_artic.solver.slow_islands import slow_islands
+from warp_artic.solver.tree_work import begin_trees
 from warp_artic.solver.unresolved_motion import begin_watch, watch_rows, watch_turns
 from warp_artic.solver.velocities import solve_velocities
 from warp_artic.solver.violent_spin import find_spins, keep_spins, note_impulses
-from warp_artic.solver.violent_trees import any_watched, begin_trees, keep_tree_energies, watch_trees
+from warp_artic.solver.violent_trees import any_watched, keep_tree_energies, watch_trees
 
 
 @wp.func

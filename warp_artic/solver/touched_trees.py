@@ -11,7 +11,8 @@ The first contains work of velocity forces, which do none. Where links turn far 
 the velocities v+ that they lead to would be work of its own, which feeds on itself.
 
 Where there is more, what is scaled is the motion relative to that of the whole tree (`solver.energy_projection`), and
-the tree as a whole only where its momentum alone has more.
+the tree as a whole only where its momentum alone has more. Trees that loop joints join are one, as in
+`solver.violent_trees`.
 """
 
 import warp as wp
@@ -32,8 +33,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.model.islands import assembly_of_dof
 from warp_artic.phases.integrate import load_state, move_joints, store_state
-from warp_artic.solver.energy_projection import energy_of_whole, scale_tree, scale_whole
+from warp_artic.solver.energy_projection import energy_found, energy_of_whole, scale_tree, scale_whole
 from warp_artic.solver.motion_sums import (
     END,
     KINETIC,
@@ -124,7 +126,7 @@ def add_contact_work(
         touched[tree, block] = zero
     is_touched = bool(False)
     for dof in range(model.dof_count):
-        tree = model.link_tree[model.dof_link[dof]]
+        tree = assembly_of_dof(model, dof)
         change = absolute(found[dof, block] - free[dof, block])
         is_touched = is_touched or any_positive(change)
         touched[tree, block] = maximum(touched[tree, block], change)
@@ -186,7 +188,8 @@ def slow_down(model: ModelArrays, work: WorkArrays, energy: Array, touched: Arra
         chosen = where_positive(touched[tree, block], where_positive(excess, one, zero), zero)
         chosen = where_positive(base_motion(model, block, zero), zero, chosen)
         left = given
-        if model.tree_root[tree] >= 0:
+        if model.tree_floats[tree] == 1:
             left = given - energy_of_whole(model, work, tree, zero, block, worker, zero)
-        scale_tree(model, work, tree, chosen, left, one, zero, block, worker, zero)
+        found = energy_found(model, work, tree, worker)
+        scale_tree(model, work, tree, chosen, found, left, one, zero, block, worker, zero)
         scale_whole(model, work, tree, where_positive(neg(left), chosen, zero), given, given - left, worker)

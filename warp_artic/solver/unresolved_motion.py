@@ -128,13 +128,13 @@ def find_unresolved(
 
 @wp.func
 def uneven_weights(model: ModelArrays, island: int, block: int, zero: Real):
-    """Positive where other shares of gravity act on links of a tree than on its root: weights then turn it."""
+    """Positive where other shares of gravity act on links than on the root of their assembly: weights then turn it."""
     uneven = zero
     if model.scales_gravity == 1:
         for link in range(model.link_count):
             tree = model.link_tree[link]
             if model.tree_island[tree] == island:
-                root = model.order[model.tree_link[tree]]
+                root = model.order[model.tree_link[model.tree_assembly[tree]]]
                 change = model.link_gravity_scale[link, block] - model.link_gravity_scale[root, block]
                 uneven = maximum(uneven, absolute(change) * model.link_mass[link, block])
     return uneven
@@ -147,6 +147,13 @@ def find_inputs(model: ModelArrays, control: ControlArrays, island: int, block: 
     for item in range(model.dof_count - model.root_dofs):
         if model.dof_island[model.root_dofs + item] == island:
             given = maximum(given, absolute(control.joint_effort[item, block]))
+    return maximum(given, find_pushes(model, control, island, block, zero))
+
+
+@wp.func
+def find_pushes(model: ModelArrays, control: ControlArrays, island: int, block: int, zero: Real):
+    """Positive where forces are given to links of an island."""
+    given = zero
     for link in range(model.link_count):
         if model.tree_island[model.link_tree[link]] == island:
             for row in range(6 * link, 6 * link + 6):

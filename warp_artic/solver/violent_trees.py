@@ -12,7 +12,10 @@ Bodies without joints that touch and turn so far are slowed down by that alone.
 So it is with trees that have loop joints between their own links, and may touch or have forces in their joints: s times
 J v+ = 0 is zero, as is J of a motion of the whole, and loop joints do no work, whatever f.(v + v+) is with J of the
 middle. Without it a track that is too short for its wheels, which locks, gained energy in each step from what presses
-it onto them, and damped rope bridges that whip flew apart.
+it onto them, and damped rope bridges that whip flew apart. Trees that loop joints or distances join are one assembly
+(`mechanisms.guarded_trees`), which is meant wherever a tree is spoken of here: it has the sums of all, and is known by
+its first tree. One that the world holds, at a fixed base or by loop joints, is scaled by s as it is. Loop joints that
+scale masses need not keep energy: with them nothing is changed.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
 nothing touches or drives stays at q where q+ has no such s. One with forces in its joints does so where all of W is not
@@ -23,12 +26,12 @@ Impacts of trees with forces in their joints are not changed, unless they turn s
 
 Trees with drives, friction, tendons or mimic joints may gain GAIN of their kinetic energy by the errors of all such
 steps together, after the first one of a run: `state.energy_gain` counts it, and only the excess is removed. So a single
-violent step is made as usual, and the forces reported for it are those that move it.
+violent step is made as usual, and the forces reported for it are those that move it. What floats and touches nothing
+keeps its momenta in more than violent steps (`solver.floating_motion`).
 """
 
 import warp as wp
 
-from warp_artic.constraints.drive import folded_force, mean_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -44,43 +47,44 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
-from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, IS_CONTACT, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
+from warp_artic.model.islands import assembly_of_dof
+from warp_artic.solver.closed_energy import CHANGED
 from warp_artic.solver.energy_projection import (
     MOST,
+    energy_found,
     energy_left,
     energy_of_whole,
     kinetic_energy_given,
+    move_whole,
     root_arm,
     scale_tree,
     scale_whole,
     stay,
 )
+from warp_artic.solver.floating_motion import (
+    is_only_touched,
+    keeps_momenta,
+    keeps_motion,
+    kept_energy,
+    nearest_kept_energy,
+)
 from warp_artic.solver.history import nearer, velocity_before
-from warp_artic.solver.motion_sums import END, KINETIC, add_up_end, add_up_start
-from warp_artic.solver.unresolved_motion import base_motion, find_inputs, uneven_weights
-from warp_artic.solver.violent_spin import VIOLENT, is_single
+from warp_artic.solver.motion_sums import END, INNER, KINETIC, add_up_end, add_up_start, relative_energy
+from warp_artic.solver.tree_rates import (
+    depth_of,
+    is_lone_body,
+    largest_rate,
+    largest_rate_before,
+    scaled_loop,
+    turn_allowed,
+    turn_watched,
+)
+from warp_artic.solver.tree_work import add_joint_work, add_rows, begin_trees
+from warp_artic.solver.unresolved_motion import base_motion, uneven_weights
 
-PRESSED = wp.constant(0.1)
-"""Overlap, as a share of half of the thinner shape, from which on what moves a tree apart is taken from its motion."""
 GAIN = wp.constant(0.05)
 """Of the kinetic energy of a tree that is acted on, what it may gain in all violent steps by their own errors."""
-
-
-@wp.func
-def begin_trees(model: ModelArrays, work: WorkArrays, worker: int):
-    """Write that nothing acts on a tree yet."""
-    zero = real(0.0, work.v[0, worker])
-    for tree in range(model.tree_count):
-        work.tree_pushed[tree, worker] = zero
-        work.tree_stopped[tree, worker] = zero
-        work.tree_work[tree, worker] = zero
-        work.tree_inner_work[tree, worker] = zero
-        work.tree_hit[tree, worker] = zero
-        for k in range(3 * tree, 3 * tree + 3):
-            work.tree_arm[k, worker] = zero
-        for k in range(6 * tree, 6 * tree + 6):
-            work.tree_impulse[k, worker] = zero
 
 
 @wp.func
@@ -102,8 +106,10 @@ def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real, sub
     one = real(1.0, h)
     largest = zero
     for k in range(model.watched_dofs):
-        largest = maximum(largest, absolute(work.v_next[model.watched_dof[k], worker]))
-    is_violent = any_positive(h * h * largest * largest - real(VIOLENT, h))
+        dof = model.watched_dof[k]
+        rate = maximum(absolute(work.v[dof, worker]), absolute(work.v_next[dof, worker]))
+        largest = maximum(largest, h * h * rate * rate - turn_watched(model, assembly_of_dof(model, dof), h))
+    is_violent = any_positive(largest)
     found = bool(False)
     for tree in range(model.tree_count):
         watched = zero
@@ -111,68 +117,13 @@ def find_watched(model: ModelArrays, work: WorkArrays, worker: int, h: Real, sub
         if model.tree_guards_impacts[tree] == 1:
             watched = one
         elif (is_violent or any_positive(deep)) and model.tree_is_guarded[tree] == 1:
-            turned = h * largest_rate(model, work, work.v_next, tree, worker)
-            watched = where_positive(maximum(turned * turned - real(VIOLENT, h), deep), one, zero)
+            rate = maximum(largest_rate(model, work.v, tree, worker), largest_rate(model, work.v_next, tree, worker))
+            watched = where_positive(maximum(h * h * rate * rate - turn_watched(model, tree, h), deep), one, zero)
             if substep > 0:
                 watched = minimum(work.tree_watched[tree, worker], watched)
             found = found or any_positive(watched)
         work.tree_watched[tree, worker] = watched
     return found
-
-
-@wp.func
-def add_joint_work(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Add the work of drives and of viscous friction through the factors in a substep of h."""
-    half = real(0.5, h)
-    for dof in range(model.root_dofs, model.dof_count):
-        viscous = model.friction_viscous[dof - model.root_dofs, block]
-        force = folded_force(model, work, dof, block, worker, h)
-        force = force - viscous * mean_velocity(work, dof, worker, work.theta[dof, worker])
-        path = half * h * (work.v[dof, worker] + work.v_next[dof, worker])
-        tree = model.link_tree[model.dof_link[dof]]
-        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + force * path
-
-
-@wp.func
-def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
-    """Add the work and impulses of rows; what springs of soft limits have is part of the potential, loops do none."""
-    half = real(0.5, work.v[0, worker])
-    for row in range(model.row_count):
-        z = work.impulse[row, worker] + work.given[row, worker]
-        if any_positive(absolute(z)):
-            for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-                dof = model.term_dof[term]
-                tree = model.link_tree[model.dof_link[dof]]
-                f = work.P[term, worker] * z
-                path = half * (work.v[dof, worker] + work.v_next[dof, worker])
-                if has_trait(model, row, FROM_OUTSIDE):
-                    add_outer_impulse(model, work, dof, f, path, z, worker)
-                    if has_trait(model, row, IS_CONTACT):
-                        hit = where_positive(absolute(z), work.contact_hits[model.row_item[row] // 3, worker], z - z)
-                        work.tree_hit[tree, worker] = maximum(work.tree_hit[tree, worker], hit)
-                else:
-                    if not has_trait(model, row, IS_SOFT_LIMIT | HOLDS_POSITIONS):
-                        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
-                    add_impulse(model, work, dof, f, z, worker)
-
-
-@wp.func
-def add_outer_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, path: Real, z: Real, worker: int):
-    """Add what f of the impulse z of a row from outside does to a tree, with the mean velocity of the dof."""
-    tree = model.link_tree[model.dof_link[dof]]
-    work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
-    work.tree_pushed[tree, worker] = maximum(work.tree_pushed[tree, worker], absolute(z))
-    add_impulse(model, work, dof, f, z, worker)
-
-
-@wp.func
-def add_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, z: Real, worker: int):
-    """Add f of a row's impulse z to what acts on the root of a tree, and that the tree is stopped."""
-    tree = model.link_tree[model.dof_link[dof]]
-    if dof < model.root_dofs:
-        k = 6 * tree + dof - model.tree_root[tree]
-        work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
-    work.tree_stopped[tree, worker] = maximum(work.tree_stopped[tree, worker], absolute(z))
 
 
 @wp.func
@@ -189,94 +140,185 @@ def keep_tree_energies(
     model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
 ):
     """Change the velocities of such trees at the end of a step of length h; `state` is still q and v."""
-    zero = real(0.0, h)
-    one = real(1.0, h)
-    moving = base_motion(model, block, zero)
-    starts = one - state.started[0, block]
-    is_violent = bool(False)
-    for tree in range(model.tree_count):
-        work.tree_chosen[tree, worker] = zero
-        if any_positive(work.tree_watched[tree, worker]):
-            rate = largest_rate(model, work, work.v, tree, worker)
-            violent = where_positive(h * h * rate * rate - real(VIOLENT, h), one, zero)
-            if is_single(model, tree):
-                violent = where_positive(work.tree_pushed[tree, worker], violent, zero)
-            elif model.island_moves_freely[model.tree_island[tree]] == 1:
-                violent = where_positive(maximum(work.tree_pushed[tree, worker], starts), violent, zero)
-            if model.tree_guards_impacts[tree] == 1:
-                violent = where_positive(work.tree_hit[tree, worker], one, violent)
-            violent = where_positive(depth_of(model, work, tree, worker) * work.tree_pushed[tree, worker], one, violent)
-            if model.tree_is_acted[tree] == 1:
-                violent = where_positive(starts, zero, violent)
-            violent = violent * work.tree_watched[tree, worker]
-            work.tree_chosen[tree, worker] = where_positive(moving, zero, violent)
-            if any_positive(work.tree_chosen[tree, worker]):
-                is_violent = bool(True)
-    if is_violent:
+    if choose_trees(model, state, control, work, block, worker, h):
         add_up_start(model, state, control, work, block, worker)
         for tree in range(model.tree_count):
             store_vec3(work.tree_arm, 3 * tree, worker, root_arm(model, work, tree, 0, worker))
         add_up_end(model, control, work, block, worker)
         for tree in range(model.tree_count):
             if model.tree_is_guarded[tree] == 1:
-                is_free = is_only_touched(model, control, work, tree, block, worker)
-                left = energy_left(model, state, work, tree, is_free, block, worker, h)
-                if model.tree_is_acted[tree] == 1:
-                    left = left + work.tree_inner_work[tree, worker] + work.tree_work[tree, worker]
-                left = left + room_to_gain(model, state, work, tree, left, block, worker)
-                stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
-                uneven = uneven_weights(model, model.tree_island[tree], block, zero)
-                stuck = where_positive(maximum(uneven, depth_of(model, work, tree, worker)), zero, stuck)
-                if model.tree_is_acted[tree] == 0:
-                    stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
-                inner = work.tree_inner_work[tree, worker]
-                work.tree_inner_work[tree, worker] = where_positive(stuck, minimum(inner, zero), inner)
-                stay(model, state, work, tree, block, worker, stuck, h)
+                place_tree(model, state, control, work, tree, block, worker, h)
         add_up_end(model, control, work, block, worker)
         share_energies(model, state, work, block, worker, h)
         for tree in range(model.tree_count):
             if model.tree_is_guarded[tree] == 1:
-                is_free = is_only_touched(model, control, work, tree, block, worker)
-                given = work.tree_given[tree, worker]
-                if model.tree_is_acted[tree] == 1:
-                    given = count_gain(model, state, work, tree, given, block, worker)
-                left = given
-                if model.tree_root[tree] >= 0:
-                    left = given - energy_of_whole(model, work, tree, is_free, block, worker, h)
-                acts = maximum(one - is_free, work.tree_stopped[tree, worker])
-                acts = acts + real(float(model.tree_is_acted[tree]), h)
-                most = where_positive(acts, one, real(MOST, h))
-                chosen = work.tree_chosen[tree, worker]
-                scale_tree(model, work, tree, chosen, left, most, is_free, block, worker, h)
-                touched = where_positive(work.tree_pushed[tree, worker], chosen, zero)
-                scale_whole(model, work, tree, where_positive(neg(left), touched, zero), given, given - left, worker)
+                change_tree(model, state, control, work, tree, block, worker, h)
         limit_accelerations(model, state, work, block, worker, h)
 
 
 @wp.func
-def most_gain(model: ModelArrays, work: WorkArrays, tree: int, given: Real, worker: int):
-    """What energy a tree that is acted on may gain in all, of what it has or is given; zero of others."""
-    kinetic = maximum(work.motion_sums[2 * END * tree + KINETIC, worker], given)
-    return real(GAIN, given) * kinetic * real(float(model.tree_is_acted[tree]), given)
+def choose_trees(
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
+):
+    """Write which trees turn far, whose energy is kept, and whose momenta; says if any is kept."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    starts = one - state.started[0, block]
+    found = bool(False)
+    for tree in range(model.tree_count):
+        work.tree_chosen[tree, worker] = zero
+        work.tree_flies[tree, worker] = zero
+        if any_positive(work.tree_watched[tree, worker]):
+            moving = base_motion(model, block, zero)
+            if model.scaled_loops == 1:
+                moving = maximum(moving, scaled_loop(model, tree, block, zero))
+            rate = maximum(largest_rate(model, work.v, tree, worker), largest_rate_before(model, state, tree, block))
+            allowed = turn_allowed(model, tree, work.tree_stopped[tree, worker])
+            turns = where_positive(h * h * rate * rate - allowed, one, zero)
+            violent = moves_violently(model, work, tree, turns, starts, worker)
+            violent = maximum(violent, keeps_motion(model, control, work, tree, block, worker))
+            flies = keeps_momenta(model, control, work, tree, rate, block, worker, h) * work.tree_watched[tree, worker]
+            work.tree_turns[tree, worker] = turns
+            work.tree_chosen[tree, worker] = where_positive(moving, zero, violent)
+            work.tree_flies[tree, worker] = where_positive(moving, zero, flies)
+            found = found or any_positive(maximum(work.tree_chosen[tree, worker], work.tree_flies[tree, worker]))
+    return found
+
+
+@wp.func
+def moves_violently(model: ModelArrays, work: WorkArrays, tree: int, turns: Real, starts: Real, worker: int):
+    """One where a tree that is watched turns far, has a guarded impact or is pressed into a shape, else zero."""
+    one = real(1.0, turns)
+    zero = one - one
+    pushed = work.tree_pushed[tree, worker]
+    violent = turns
+    if is_lone_body(model, tree):
+        violent = where_positive(pushed, violent, zero)
+    elif model.island_moves_freely[model.tree_island[tree]] == 1:
+        violent = where_positive(maximum(pushed, starts), violent, zero)
+    if model.tree_guards_impacts[tree] == 1:
+        violent = where_positive(work.tree_hit[tree, worker], one, violent)
+    violent = where_positive(depth_of(model, work, tree, worker) * pushed, one, violent)
+    if model.tree_is_acted[tree] == 1:
+        violent = where_positive(starts, zero, violent)
+    return violent * work.tree_watched[tree, worker]
+
+
+@wp.func
+def place_tree(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    tree: int,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Leave a tree at q where q+ is out of reach, and move one that keeps its momenta as these move its whole."""
+    zero = real(0.0, h)
+    is_free = is_only_touched(model, control, work, tree, block, worker)
+    left = energy_left(model, state, work, tree, is_free, block, worker, h)
+    if model.tree_is_acted[tree] == 1:
+        left = left + work.tree_inner_work[tree, worker] + work.tree_work[tree, worker]
+    left = left + room_to_gain(model, state, work, tree, left, block, worker)
+    keeps = keeps_motion(model, control, work, tree, block, worker)
+    left = where_positive(keeps, kept_energy(work, tree, worker), left)
+    stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
+    goes_on = maximum(uneven_weights(model, model.tree_island[tree], block, zero), depth_of(model, work, tree, worker))
+    goes_on = maximum(goes_on, keeps * (real(1.0, h) - work.tree_turns[tree, worker]))
+    stuck = where_positive(goes_on, zero, stuck)
+    if model.tree_is_acted[tree] == 0:
+        stuck = where_positive(work.tree_pushed[tree, worker], zero, stuck)
+    inner = work.tree_inner_work[tree, worker]
+    work.tree_inner_work[tree, worker] = where_positive(stuck, minimum(inner, zero), inner)
+    stay(model, state, work, tree, block, worker, stuck, h)
+    flies = maximum(keeps * work.tree_chosen[tree, worker], work.tree_flies[tree, worker])
+    move_whole(model, state, work, tree, where_positive(stuck, zero, flies), block, worker, h)
+
+
+@wp.func
+def change_tree(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    tree: int,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Give v+ of a tree the energy and momenta that it is to have."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    is_free = is_only_touched(model, control, work, tree, block, worker)
+    flies = work.tree_flies[tree, worker]
+    keeps = keeps_motion(model, control, work, tree, block, worker)
+    whole = zero
+    found = energy_found(model, work, tree, worker)
+    if model.tree_floats[tree] == 1:
+        whole = energy_of_whole(model, work, tree, maximum(is_free, flies), block, worker, h)
+        inner = relative_energy(work, 2 * END * tree + END, worker)
+        found = where_positive(maximum(keeps, flies), inner, found)
+    given = work.tree_given[tree, worker]
+    if model.tree_is_acted[tree] == 1:
+        given = count_gain(model, state, work, tree, given, found, whole, block, worker)
+    chosen = work.tree_chosen[tree, worker]
+    left = where_positive(where_positive(chosen, zero, flies), found, given - whole)
+    left = where_positive(keeps, nearest_kept_energy(work, tree, worker), left)
+    acts = maximum(one - is_free, work.tree_stopped[tree, worker])
+    acts = acts + real(float(model.tree_is_acted[tree] + model.island_is_looped[model.tree_island[tree]]), h)
+    most = where_positive(acts * (one - keeps), one, real(MOST, h))
+    scale_tree(model, work, tree, maximum(chosen, flies), found, left, most, maximum(is_free, flies), block, worker, h)
+    touched = where_positive(work.tree_pushed[tree, worker], chosen, zero)
+    scale_whole(model, work, tree, where_positive(neg(left), touched, zero), given, given - left, worker)
+    changed = where_positive(absolute(left - found) - real(2.0 * float(CHANGED), h) * found, one, zero)
+    work.tree_chosen[tree, worker] = where_positive(keeps, changed, one) * chosen
+
+
+@wp.func
+def most_gain(model: ModelArrays, work: WorkArrays, tree: int, left: Real, worker: int):
+    """What energy a tree that is acted on may gain in all, of what it has or is left; zero of others.
+
+    Of one that floats, that of the motion of its centre of mass does not count.
+    """
+    sums = 2 * END * tree
+    kinetic = work.motion_sums[sums + KINETIC, worker]
+    if model.tree_floats[tree] == 1:
+        kinetic = work.motion_sums[sums + INNER, worker]
+    return real(GAIN, left) * maximum(kinetic, left) * real(float(model.tree_is_acted[tree]), left)
 
 
 @wp.func
 def room_to_gain(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, given: Real, block: int, worker: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, left: Real, block: int, worker: int
 ):
     """What energy a tree may still gain."""
-    return maximum(most_gain(model, work, tree, given, worker) - state.energy_gain[tree, block], given - given)
+    return maximum(most_gain(model, work, tree, left, worker) - state.energy_gain[tree, block], left - left)
 
 
 @wp.func
 def count_gain(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, given: Real, block: int, worker: int
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    tree: int,
+    given: Real,
+    found: Real,
+    whole: Real,
+    block: int,
+    worker: int,
 ):
-    """Count what a chosen tree gains beyond the energy that it is given, and choose it only where that is too much."""
+    """Count what a chosen tree gains beyond the energy that it is given, and choose it only where that is too much.
+
+    If it keeps its momenta anyhow, it has what is found relative to the whole, and that of the whole which it is to
+    have.
+    """
     kinetic = work.motion_sums[2 * END * tree + END + KINETIC, worker]
+    kinetic = where_positive(work.tree_flies[tree, worker], found + whole, kinetic)
     zero = kinetic - kinetic
-    most = most_gain(model, work, tree, given, worker)
-    room = room_to_gain(model, state, work, tree, given, block, worker)
+    most = most_gain(model, work, tree, given - whole, worker)
+    room = room_to_gain(model, state, work, tree, given - whole, block, worker)
     chosen = work.tree_chosen[tree, worker]
     gain = state.energy_gain[tree, block]
     counted = minimum(maximum(gain + minimum(kinetic - given, room), zero), most)
@@ -290,7 +332,7 @@ def count_gain(
 def limit_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Have later steps expect no more of trees whose velocities are changed than these have been accelerated by."""
     for dof in range(model.dof_count):
-        chosen = work.tree_chosen[model.link_tree[model.dof_link[dof]], worker]
+        chosen = work.tree_chosen[assembly_of_dof(model, dof), worker]
         if any_positive(chosen):
             v = velocity_before(model, state, dof, block)
             smooth = state.smooth_acceleration[dof, block]
@@ -315,13 +357,14 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
         guarded = zero
         is_open = gives
         for tree in range(model.tree_count):
-            if model.tree_is_summed[tree] == 1 and model.tree_island[tree] == island:
+            is_first = model.tree_assembly[tree] == tree
+            if is_first and model.tree_is_summed[tree] == 1 and model.tree_island[tree] == island:
                 pushed = where_positive(work.tree_pushed[tree, worker], one, zero)
                 own = kinetic_energy_given(model, state, work, tree, block, worker, h)
                 own = own + work.tree_inner_work[tree, worker]
                 given = own + work.tree_work[tree, worker]
                 before = before + pushed * own
-                if model.tree_is_guarded[tree] == 1 and not is_single(model, tree):
+                if model.tree_is_guarded[tree] == 1 and not is_lone_body(model, tree):
                     given = maximum(given, zero)
                     guarded = guarded + pushed * given
                 else:
@@ -337,32 +380,3 @@ def share_energies(model: ModelArrays, state: StateArrays, work: WorkArrays, blo
             if model.tree_is_guarded[tree] == 1 and model.tree_island[tree] == island:
                 pushed = work.tree_pushed[tree, worker]
                 work.tree_given[tree, worker] = work.tree_given[tree, worker] * where_positive(pushed, share, one)
-
-
-@wp.func
-def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int):
-    """One where no drag and no given force acts on a tree with joints, else zero."""
-    island = model.tree_island[tree]
-    zero = real(0.0, work.v[0, worker])
-    drag = real(float(model.island_has_drag[island]), zero)
-    given = drag + find_inputs(model, control, island, block, zero)
-    return where_positive(given, zero, real(float(1 - int(is_single(model, tree))), zero))
-
-
-@wp.func
-def depth_of(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
-    """Positive where a tree with joints is in an island that is pressed into a shape."""
-    deep = real(0.0, work.v[0, worker])
-    if model.contact_count > 0 and not is_single(model, tree):
-        deep = maximum(work.is_deep[model.tree_island[tree], worker] - real(PRESSED, deep), deep)
-    return deep
-
-
-@wp.func
-def largest_rate(model: ModelArrays, work: WorkArrays, rates: Array, tree: int, worker: int):
-    """The largest of the angular velocities of the dofs of a tree."""
-    largest = real(0.0, work.v[0, worker])
-    for dof in range(model.dof_count):
-        if model.dof_is_linear[dof] == 0 and model.link_tree[model.dof_link[dof]] == tree:
-            largest = maximum(largest, absolute(rates[dof, worker]))
-    return largest
