@@ -15,7 +15,8 @@ times as large, which loop joints allow, with
 Weights change neither. What s may be is in `solver.closed_energy`, which has the same law for what the world holds. In
 violent steps nothing bounds it below, and q+ that is out of reach is left for q (`solver.violent_trees`).
 
-Trees that loop joints join are one here too. Under drag, given forces, or weights that turn it, none of this is done.
+Trees that loop joints join are one here too. Under drag, given forces, or weights that turn it, none of this is done,
+nor among many bodies while contacts are found, which would not know of it.
 """
 
 import warp as wp
@@ -52,7 +53,7 @@ def keeps_momenta(
     zero = one - one
     keeps = zero
     if model.tree_floats[tree] == 1 and model.tree_is_acted[tree] == 1:
-        pushed = work.tree_pushed[tree, worker]
+        pushed = maximum(work.tree_pushed[tree, worker], control.is_touched[0, block])
         pushed = pushed + real(float(model.island_has_drag[model.tree_island[tree]]), h)
         pushed = maximum(pushed, find_pushes(model, control, model.tree_island[tree], block, zero))
         is_late = one - work.position_weight[0, worker]
@@ -72,6 +73,7 @@ def keeps_motion(model: ModelArrays, control: ControlArrays, work: WorkArrays, t
     keeps = zero
     if model.tree_keeps_motion[tree] == 1:
         acts = maximum(work.tree_pushed[tree, worker], work.tree_stopped[tree, worker])
+        acts = maximum(acts, control.is_touched[0, block])
         acts = maximum(acts, uneven_weights(model, model.tree_island[tree], block, zero))
         if model.breakable_loops == 1:
             for loop in range(model.loop_count):
