@@ -48,10 +48,9 @@ def test_weights_alone_leave_energy_and_momenta(parts, hertz, speed):
     found = run(scene, hertz, speed)
     kinetic, total = found.energy[:, 0, 0], found.energy[:, 0].sum(axis=1)
     momentum, spin, path = deviations(found, scene)
-    assert (total - total[0]).max() < 1e-6 * kinetic[0]
-    assert (total - total[0]).min() > (-0.3 if hertz == 60 else -1e-6) * kinetic[0]
-    assert max(momentum, spin) < 1e-9
-    assert path < 0.05
+    assert (total - total[0]).max() < 1e-8 * kinetic[0]
+    assert (total - total[0]).min() > (-0.3 if hertz == 60 else -1e-8) * kinetic[0]
+    assert max(momentum, spin, path) < 1e-9
     assert np.abs(found.loop_error).max() < 1e-5
 
 
@@ -72,7 +71,7 @@ def test_drives_and_friction_leave_the_momenta(parts, act):
     scene = ring(8, parts, gravity=DOWN, **act)
     found = run(scene, 60, 5.0)
     momentum, spin, path = deviations(found, scene)
-    assert max(momentum, spin) < 1e-9 and path < 0.05
+    assert max(momentum, spin, path) < 1e-9
     sums = found.energy[:, 0].sum(axis=1)
     assert (sums - sums[0]).max() < 0.05 * found.energy[0, 0, 0]
 
@@ -83,7 +82,7 @@ def test_friction_between_bodies_leaves_the_momenta():
     scene = ring(6, 6, gravity=DOWN, is_flat=False, axes=acts)
     found = run(scene, 60, 5.0, is_flat=False)
     momentum, spin, path = deviations(found, scene)
-    assert max(momentum, spin) < 1e-5 and path < 0.01
+    assert max(momentum, path) < 1e-9 and spin < 1e-5  # some steps turn by less than 0.02 rad
     total = found.energy[:, 0].sum(axis=1)
     assert np.diff(total).max() < 1e-3 * found.energy[0, 0, 0] and total[-1] < total[0]
 

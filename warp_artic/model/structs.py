@@ -33,7 +33,7 @@ STATE = {
     "base_before": "the same of the accelerations of a base that moves, angular, then linear",
     "input_change": "what held inputs changed accelerations by in the last step, and are expected to in the next one",
     "unresolved": "of each island how many steps did not resolve its motion",
-    "energy_gain": "of each tree what violent steps have given it beyond the work done on it [J]",
+    "energy_gain": "of the first tree of each assembly: what violent steps gave that beyond the work done on it [J]",
     "steps_at_rest": "how many steps in a row",
     "seen": "what has been seen last of arrays whose changes wake a tree",
 }

@@ -158,7 +158,7 @@ TREES = {
     "tree_stopped": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of any row"),
     "tree_impulse": WorkArray("tree", 6, "N s, N m s", "solver.violent_trees",
                               "impulse of rows on a floating tree, and its moment about the root"),
-    "tree_arm": WorkArray("tree", 3, "m", "solver.violent_trees", "from the centre of mass to the root, at the start"),
+    "tree_arm": WorkArray("tree", 3, "m", "solver.violent_trees", "from the centre of its assembly to the root"),
     "tree_given": WorkArray("tree", 1, "J", "solver.violent_trees", "kinetic energy that it is to have"),
     "tree_hit": WorkArray("tree", 1, "0 or 1", "solver.violent_trees", "where it takes part in an impact"),
     "tree_work": WorkArray("tree", 1, "J", "solver.violent_trees", "work of contacts in a step"),

@@ -15,8 +15,9 @@ times as large, which loop joints allow, with
 Weights change neither. What s may be is in `solver.closed_energy`, which has the same law for what the world holds. In
 violent steps nothing bounds it below, and q+ that is out of reach is left for q (`solver.violent_trees`).
 
-Trees that loop joints join are one here too. Under drag, given forces, or weights that turn it, none of this is done,
-nor among many bodies while contacts are found, which would not know of it.
+Trees that loop joints join count as one here too. None of this is done under drag, given forces or weights that turn
+the tree. Nor is it in the step without contacts, for which those among many bodies are found: the step that responds
+to their forces does not do it either.
 """
 
 import warp as wp
@@ -85,7 +86,7 @@ def keeps_motion(model: ModelArrays, control: ControlArrays, work: WorkArrays, t
 
 @wp.func
 def kept_energy(work: WorkArrays, tree: int, worker: int):
-    """T_rel of the law [J]."""
+    """T_rel(q+, s v+) of the law [J]."""
     sums = 2 * END * tree
     spin = load_vec3(work.motion_sums, sums + SPIN, worker)
     return work.motion_sums[sums + INNER, worker] - spin_energy(work, sums + END, spin, worker)

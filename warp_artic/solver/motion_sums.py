@@ -143,7 +143,7 @@ def join_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, block
     u = P_own * (one / m_own) - P * (one / m)
     lifted = work.motion_sums[own + WEIGHT, worker] * dot(g, x)
     work.motion_sums[own + POTENTIAL, worker] = work.motion_sums[own + POTENTIAL, worker] - lifted
-    for k in range(2):
+    for k in range(KINETIC, MASS):
         work.motion_sums[sums + k, worker] = work.motion_sums[sums + k, worker] + work.motion_sums[own + k, worker]
     for k in range(POWER, INNER + 1):
         work.motion_sums[sums + k, worker] = work.motion_sums[sums + k, worker] + work.motion_sums[own + k, worker]
