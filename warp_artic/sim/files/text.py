@@ -8,6 +8,8 @@ from warp_artic.errors import SettingsError
 
 LARGEST = 1 << 28
 """Bytes that are read."""
+CHUNK = 1 << 20
+"""Bytes that are read at once: as many are allotted for a small file too."""
 
 
 def read_text(path: str | os.PathLike) -> str:
@@ -16,8 +18,10 @@ def read_text(path: str | os.PathLike) -> str:
     Raises:
         SettingsError: It is longer than LARGEST.
     """
+    content = bytearray()
     with open(path, "rb") as file:
-        content = file.read(LARGEST + 1)
+        while len(content) <= LARGEST and (chunk := file.read(CHUNK)):
+            content += chunk
     if len(content) > LARGEST:
         raise SettingsError(f"{path}: is longer than {LARGEST:.3g} bytes; no more are read")
     return content.decode("utf-8-sig")
