@@ -115,8 +115,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         "pushed": [0],
         "shared_dofs": shared_dofs(tree).ravel() if dense_rows else (),
     }
-    for name, values in tables.items():
-        setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
+    _set_tables(struct, {name: [*values, 0] for name, values in tables.items()}, device)
     given = sum(size * tree.row_counts[kind] for kind, size in (ROW_COUNTS[name] for name in ALLOWED)) + ROWS_AT_ONCE
     struct.given = wp.zeros(1 + given, dtype=int, device=device)
     struct.given_address = wp.zeros(given, dtype=wp.uint64, device=device)
@@ -129,6 +128,14 @@ def field_struct(struct, fields: dict[str, Field]):
     for name, field in fields.items():
         setattr(struct, name, field.numbers)
     return struct
+
+
+def _set_tables(struct, tables: dict[str, list[int]], device: str) -> None:
+    """Fill a struct with tables of integers, which lie in one array."""
+    ends = np.cumsum([len(values) for values in tables.values()]).tolist()
+    whole = wp.array(np.concatenate(list(tables.values())).astype(np.int32), dtype=int, device=device)
+    for name, first, end in zip(tables, [0, *ends], ends):
+        setattr(struct, name, whole[first:end])
 
 
 def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:

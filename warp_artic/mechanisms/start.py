@@ -20,6 +20,7 @@ def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
         velocities.append([value for link in roots for value in (*link.linear_velocity, *link.angular_velocity)])
     trees = len(mechanisms[0].articulations)
     dofs = len(velocities[0]) + len(mechanisms[0].dofs)
+    counts = count_kinds(mechanisms[0])
     return {
         "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in mechanisms]),
         "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in mechanisms]),
@@ -34,10 +35,7 @@ def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
         "unresolved": np.zeros((len(mechanisms), trees)),
         "energy_gain": np.zeros((len(mechanisms), trees)),
         "steps_at_rest": np.zeros((len(mechanisms), 1)),
-        **{
-            name: np.zeros((len(mechanisms), one.size * count_kinds(mechanisms[0])[kind_of(name)]))
-            for name, one in MEMORY.items()
-        },
+        **{name: np.zeros((len(mechanisms), one.size * counts[kind_of(name)])) for name, one in MEMORY.items()},
     }
 
 

@@ -15,13 +15,18 @@ from warp_artic.model.work_arrays import WORK_ARRAYS, sizes_of
 
 
 def work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
-    """A work space of some workers, zero; with room for the couplings of rows with each other if `dense_rows`."""
+    """A work space of some workers, zero; with room for the couplings of rows with each other if `dense_rows`.
+
+    Arrays without entries, most of them, are one for each type.
+    """
     arrays = {**WORK_ARRAYS, **ROW_ARRAYS}
     sizes = sizes_of(arrays, _counts(tree, dense_rows))
     sizes |= {name: size(tree) for family in FAMILIES for name, size in family.scratch.items()}
+    empty = {dtype: wp.zeros((1, workers), dtype=dtype, device=device) for dtype in (int, numbers.real)}
     for name, size in sizes.items():
         dtype = int if name in arrays and arrays[name].is_index else numbers.real
-        setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=dtype, device=device))
+        array = wp.zeros((size, workers), dtype=dtype, device=device) if size else empty[dtype]
+        setattr(struct, name, array)
     return struct
 
 

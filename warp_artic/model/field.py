@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import warp as wp
@@ -48,20 +49,8 @@ class Field:
 
     @staticmethod
     def zeros(rows: int, columns: Columns, is_shared: bool = False) -> Field:
-        """A field of zeros; at least one row, so that kernels have an address."""
-        number = columns.numbers
-        pitch = number.lanes if is_shared else columns.pitch
-        scalars = wp.zeros((max(rows, 1), pitch), dtype=number.scalar, device=columns.device)
-        size = wp.types.type_size_in_bytes(number.scalar)
-        view = wp.array(
-            ptr=scalars.ptr,
-            dtype=number.real,
-            shape=(max(rows, 1), columns.blocks),
-            strides=(pitch * size, 0 if is_shared else number.lanes * size),
-            device=columns.device,
-            copy=False,
-        )
-        return Field(scalars, view, columns, is_shared)
+        """A field of zeros; without rows, one that all share."""
+        return _zeros(rows, columns, is_shared) if rows else _without_rows(columns, is_shared)
 
     @staticmethod
     def of(values: np.ndarray, columns: Columns) -> Field:
@@ -73,13 +62,15 @@ class Field:
 
     def fill(self, values: np.ndarray) -> None:
         """Write values of shape (rows,) or (rows, count) to all environments; padding repeats the last one."""
-        width = self.scalars.shape[1]
         values = np.asarray(values, dtype=float)
         if values.ndim == 1:
             values = values[:, None]
-        padding = np.repeat(values[:, -1:], width - values.shape[1], axis=1)
-        full = np.concatenate([values, padding], axis=1)
-        self.scalars.assign(np.ascontiguousarray(full, dtype=wp.dtype_to_numpy(self.columns.numbers.scalar)))
+        count = values.shape[1]
+        written = self.scalars.numpy()
+        written[:, :count] = values
+        written[:, count:] = values[:, -1:]
+        if not self.scalars.device.is_cpu:
+            self.scalars.assign(written)
 
     def expanded(self) -> Field:
         """The same values with a column for each environment; a shared field becomes one that is not."""
@@ -99,3 +90,25 @@ class Field:
     def view(self, first: int, count: int) -> wp.array:
         """Rows of the environments `first` to `first + count`, without copying, shape (rows, count)."""
         return self.scalars[:, first : first + count]
+
+
+def _zeros(rows: int, columns: Columns, is_shared: bool) -> Field:
+    number = columns.numbers
+    pitch = number.lanes if is_shared else columns.pitch
+    scalars = wp.zeros((rows, pitch), dtype=number.scalar, device=columns.device)
+    size = wp.types.type_size_in_bytes(number.scalar)
+    view = wp.array(
+        ptr=scalars.ptr,
+        dtype=number.real,
+        shape=(rows, columns.blocks),
+        strides=(pitch * size, 0 if is_shared else number.lanes * size),
+        device=columns.device,
+        copy=False,
+    )
+    return Field(scalars, view, columns, is_shared)
+
+
+@lru_cache(maxsize=16)
+def _without_rows(columns: Columns, is_shared: bool) -> Field:
+    """A field that nobody writes to; with a row all the same, so that kernels have an address."""
+    return _zeros(1, columns, is_shared)
