@@ -25,6 +25,7 @@ from warp_artic.islands.lasting_contacts import lasting_functions
 from warp_artic.islands.mass_responses import mass_responses
 from warp_artic.islands.predicted_motion import prediction_functions
 from warp_artic.math.numbers import vec3
+from warp_artic.math.subnormals import flush_subnormals, restore_subnormals
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -435,6 +436,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
         point = wp.tid()
+        control_register = flush_subnormals()
         env = points.environment[point]
         i = points.first[point]
         j = points.second[point]
@@ -491,5 +493,6 @@ def response_kernels(precision: str) -> SimpleNamespace:
         y = point_rate(points, points.J, point, mechanisms.start, V())
         c = bias_of(points, point, old, y, acceleration_along(mechanisms, points, point, h), h)
         points.carried_rate[point] = c + V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
+        restore_subnormals(control_register)
 
     return SimpleNamespace(count_terms=count_terms, respond=respond)

@@ -10,6 +10,7 @@ from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.kernels.touched_energies import energy_kernels_for
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
+from warp_artic.math.subnormals import flush_subnormals, restore_subnormals
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
 from warp_artic.phases.composite_inertias import compose_inertias, find_center, set_centroidal_matrix, set_mass_matrix
@@ -82,6 +83,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         solution: Array,
     ):
         worker = wp.tid()
+        control_register = flush_subnormals()
         for block in range(worker, blocks, workers):
             for dof in range(model.dof_count):
                 work.effort[dof, worker] = real(0.0, model.gravity[0, block])
@@ -92,6 +94,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 respond_to_loads(model, work, work.vdot, worker)
                 for dof in range(model.dof_count):
                     solution[dof * count + k, block] = work.vdot[dof, worker]
+        restore_subnormals(control_register)
 
     @wp.kernel(**OPTIONS)
     def square_roots(
@@ -105,12 +108,14 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         has_square_root: Array,
     ):
         worker = wp.tid()
+        control_register = flush_subnormals()
         for block in range(worker, blocks, workers):
             for dof in range(model.dof_count):
                 work.effort[dof, worker] = real(0.0, model.gravity[0, block])
             factor_bare(model, state, control, work, block, worker)
             write_square_root(model, work, square_root, block, worker)
             has_square_root[0, block] = real(1.0, model.gravity[0, block])
+        restore_subnormals(control_register)
 
     @wp.kernel(**OPTIONS)
     def held_solutions(
@@ -135,6 +140,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         has_holding_rows: int,
     ):
         worker = wp.tid()
+        control_register = flush_subnormals()
         h = real(dt, model.gravity[0, 0])
         for block in range(worker, blocks, workers):
             hold_constraints(model, state, control, work, free, held, block, worker, has_middle, h)
@@ -145,6 +151,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 if has_holding_rows == 0:
                     write_square_root(model, work, square_root, block, worker)
                     has_square_root[0, block] = are_drives_steady(model, work, block, worker, h)
+        restore_subnormals(control_register)
 
     @wp.kernel(**OPTIONS)
     def bounds(
