@@ -5,6 +5,7 @@ Their law is in `constraints.contact_law`, where they are is found by `constrain
 
 from collections.abc import Callable
 
+from warp_artic.constraints.bearing_rows import bearing_rows
 from warp_artic.constraints.contact_law import (
     add_contact_load,
     set_contact_pair_gradient,
@@ -150,6 +151,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_motions": lambda tree: tree.kinds["contact_motion"],
         "contact_rows": lambda tree: tree.count(CONTACT_PAIR),
         "contact_room": lambda tree: min(tree.count(CONTACT_PAIR), 3 * MOST_POINTS),
+        "bearing_rows": lambda tree: len(bearing_rows(tree)),
         "contact_row": lambda tree: next((k for k, row in enumerate(tree.rows) if row.family is CONTACT_PAIR), 0),
     },
     tables={
@@ -157,6 +159,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],
+        "bearing_row": bearing_rows,
         "keeper_loop": lambda tree: [loop for one in tree.structure_of(CONTACT_PAIR) for loop in one[-1]],
     },
     scratch={
@@ -220,6 +223,8 @@ CONTACT_PAIR = ConstraintFamily(
         "sweep_mask": _islands,
         "sweep_slope": _islands,
         "sweep_share": _islands,
+        "row_start": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "borne": lambda tree: 2 * len(bearing_rows(tree)),
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_found": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.bearing_rows import bearing_rows
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mechanism import Mechanism, joined, mechanisms_of
 from warp_artic.description.mesh_tendon import LinkPoint
@@ -288,6 +289,7 @@ def _build_group(
         "input_change": 2 * tree.dof_count + 1,
     }
     state |= {name: Field.zeros(rows * tree.moves_freely, columns) for name, rows in inputs.items()}
+    state["bearing_impulse"] = Field.zeros(2 * len(bearing_rows(tree)), columns)
     state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
         name: _member_field(values, environments, columns) for name, values in initial_control(mechanisms).items()

@@ -34,6 +34,7 @@ STATE = {
     "input_change": "what held inputs changed accelerations by in the last step, and are expected to in the next one",
     "unresolved": "of each island how many steps did not resolve its motion",
     "energy_gain": "of the first tree of each assembly: what violent steps gave that beyond the work done on it [J]",
+    "bearing_impulse": "of rows beside contacts in the last two steps, `constraints.bearing_rows`",
     "steps_at_rest": "how many steps in a row",
     "seen": "what has been seen last of arrays whose changes wake a tree",
 }

@@ -24,7 +24,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.solver.history import largest_of_islands
-from warp_artic.solver.rows.activation import activate_loaded, activate_rows, prepare_responses
+from warp_artic.solver.rows.activation import activate_bearing, activate_loaded, activate_rows, prepare_responses
 from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
 from warp_artic.solver.rows.problem import forget_working_set
 
@@ -107,6 +107,9 @@ def solve_active_rows(
     if model.contact_rows > 0:
         passes = begin_impacts(model, work, worker, h)
     unsolved = activate_rows(model, work, worker)
+    if model.contact_rows > 0:
+        bearing = activate_bearing(model, work, worker)
+        unsolved = unsolved or bearing
     if model.contact_rows > 0 and model.innovations_only == 0:
         loaded = activate_loaded(model, work, worker)
         unsolved = unsolved or loaded

@@ -11,6 +11,7 @@ cannot do what all that are near would want.
 
 import warp as wp
 
+from warp_artic.constraints.bearing_rows import begin_without_loads
 from warp_artic.constraints.contact_law import STILL, add_contact_load
 from warp_artic.constraints.rows import allow_every_velocity, row_rate, row_velocity, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -76,6 +77,7 @@ def hold_contacts(model: ModelArrays, work: WorkArrays, worker: int):
     one = real(1.0, zero)
     for island in range(model.island_count):
         work.loop_is_open[island, worker] = work.contact_presses[island, worker]
+        begin_without_loads(model, work, island, one, worker)
     for k in range(model.contact_rows // 3):
         normal = model.contact_row + 3 * k
         point = model.row_item[normal] // 3

@@ -18,6 +18,7 @@ Implementation).
 
 import warp as wp
 
+from warp_artic.constraints.bearing_rows import keep_bearing, load_bearing, store_bearing
 from warp_artic.constraints.contact_bias import load_contact_velocities, store_contact_velocities
 from warp_artic.constraints.contact_impacts import follow_impacts, lead_by_impacts
 from warp_artic.constraints.contact_memory import keep_contacts, load_contacts, store_contacts
@@ -144,6 +145,7 @@ def begin_step(
     place_step(model, state, work, block, worker, h, plan.has_middle)
     if model.contact_count > 0:
         load_contacts(model, state, work, block, worker, plan.substeps)
+        load_bearing(model, state, work, block, worker)
         find_points(model, work, block, worker, h)
         load_contact_velocities(model, state, work, block, worker, plan.has_middle)
     find_spins(model, control, work, block, worker, h)
@@ -216,6 +218,7 @@ def move(
         lead_by_impacts(model, work, block, worker, h_sub)
     if model.contact_count > 0:
         keep_contacts(model, work, worker)
+        keep_bearing(model, work, worker)
     move_joints(model, work, work.position, work.root, block, worker, h_sub, plan.has_middle, 1)
     if leads:
         follow_impacts(model, work, worker, h_sub)
@@ -267,6 +270,7 @@ def end_step(model: ModelArrays, state: StateArrays, work: WorkArrays, block: in
     store_state(model, state, work, block, worker)
     if model.contact_count > 0:
         store_contacts(model, state, work, block, worker)
+        store_bearing(model, state, work, block, worker)
         store_contact_velocities(model, state, work, block, worker)
     if model.breakable_loops == 1:
         break_loops(model, state, work, block, worker)

@@ -20,6 +20,8 @@ INPUTS, INPUT_CHANGE = {"effort_before": "joint_effort", "force_before": "link_e
 """What steps read of the controls of the step before, and of what these have changed."""
 ENERGY_GAIN = "energy_gain"
 """What steps of trees that move violently know of the energy that those before have given (`solver.violent_trees`)."""
+BEARING = "bearing_impulse"
+"""What sweeps begin with (`constraints.bearing_rows`); what a direct solution begins with does not change it."""
 CONTACT_MEMORY = ("contact_impulse", "contact_velocity", "contact_bias")
 """What steps read of each point of contact in the step before, but for whether it was an impact."""
 
@@ -52,6 +54,7 @@ def state_fields(group: Group, integrator: str, by: Iterable[str]) -> list[State
     tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
     counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
     counts |= {name: 3 * tree.kinds["contact"] for name in CONTACT_MEMORY}
+    counts[BEARING] = (1 - model.innovations_only) * len(group.field(BEARING).scalars)
     counts[ENERGY_GAIN] = model.guards_trees * len(group.field(ENERGY_GAIN).scalars)
     if tables == 3:
         inputs = {"effort_before": joints, "force_before": 6 * tree.link_count}

@@ -1,7 +1,8 @@
 """Which rows take part in the row problem of a step: those whose velocity is outside of its bounds.
 
 A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step;
-where impulses are found by sweeps from those of the step before, contacts that had one are active from the start.
+where impulses are found by sweeps from those of the step before, contacts that had one are active from the start, and
+so are limits that have borne a load beside contacts.
 Rows whose velocity leaves its bounds only by the impulses of others join in the next round, which solves again in just
 those environments, the environment mask, and in the islands that they are of: what an environment does never depends on
 its neighbours in a lane, nor what an island does on the others.
@@ -92,6 +93,27 @@ def activate_loaded(model: ModelArrays, work: WorkArrays, worker: int):
             if any_positive(newly):
                 found = bool(True)
                 activate(model, work, row, row + 2, newly, worker)
+    return found
+
+
+@wp.func
+def activate_bearing(model: ModelArrays, work: WorkArrays, worker: int):
+    """Activate the stops that begin with an impulse, as rows that hold there; says whether there are new ones."""
+    found = bool(False)
+    for place in range(model.bearing_rows):
+        row = model.bearing_row[place]
+        if row >= model.stop_row:
+            z = work.row_start[row, worker]
+            active = work.active[row, worker]
+            end = where_positive(z, work.velocity_bounds[2 * row, worker], work.velocity_bounds[2 * row + 1, worker])
+            bears = where_positive(absolute(z), is_finite(end), active - active)
+            newly = where_positive(bears, real(1.0, z) - active - work.stopped[0, worker], active - active)
+            if any_positive(newly):
+                found = bool(True)
+                activate(model, work, row, row, newly, worker)
+                if model.innovations_only == 1:
+                    work.last_status[row, worker] = where_positive(newly, real(1.0, z), work.last_status[row, worker])
+                    work.last_side[row, worker] = where_positive(newly, z, work.last_side[row, worker])
     return found
 
 

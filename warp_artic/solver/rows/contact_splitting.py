@@ -72,7 +72,8 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
             is_equality(work, row, worker), zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one)
         )
         work.split_penalty[a, worker] = penalty
-        work.split_impulse[a, worker] = work.impulse[row, worker]
+        z = work.impulse[row, worker]
+        work.split_impulse[a, worker] = where_positive(absolute(z), z, work.row_start[row, worker])
         work.split_dual[a, worker] = zero
         if is_normal(model, work, a, worker):
             found = bool(True)

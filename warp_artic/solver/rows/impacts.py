@@ -19,6 +19,7 @@ Each environment ends its rounds by itself. Without an impact, or without restit
 
 import warp as wp
 
+from warp_artic.constraints.bearing_rows import begin_without_loads
 from warp_artic.constraints.contact_motion import (
     acceleration_before,
     drift_of,
@@ -65,7 +66,9 @@ def begin_impacts(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
         work.contact_passing[island, worker] = passing
         if work.begins[island, worker] == 1:
             work.contact_has_passed[island, worker] = passing
-        found = found or any_positive(passing)
+        if any_positive(passing):
+            found = bool(True)
+            begin_without_loads(model, work, island, passing, worker)
     if found:
         for dof in range(model.dof_count):
             work.contact_path[dof, worker] = zero

@@ -43,7 +43,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import IS_CONTACT, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import IS_CONTACT, MOVES_DOFS_ALIKE, TURNS_ROUND, has_trait
 
 
 @wp.func
@@ -62,6 +62,9 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
         work.sweep_changes[island, worker] = zero
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
+    for place in range(model.bearing_rows):
+        if has_trait(model, model.bearing_row[place], TURNS_ROUND):
+            start_friction(model, work, model.bearing_row[place], worker)
     # Drives and mimic joints answer what contacts carried before contacts change it.
     sweep_rows(model, work, worker, 1, 1)
     sweep_both_ways(model, work, worker, iterations)
@@ -172,6 +175,23 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, worker: in
         y = velocity_after(model, work, row, worker) - counted_speed(model, work, row, worker)
         change = before * (y + real(0.5, z) * contact_gives(model, work, row, worker) * before)
         add_to_objective(model, work, row, change, takes, worker)
+        take_impulse(model, work, row, before, takes, worker)
+
+
+@wp.func
+def start_friction(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """Begin with what friction of a joint has borne (`constraints.bearing_rows`), where it has no impulse yet.
+
+    Rows of positions begin with none: they take all of an error back in a step, and what sweeps leave of both would
+    grow from step to step.
+    """
+    takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
+    z = work.impulse[row, worker]
+    before = where_positive(takes, where_positive(absolute(z), z, work.row_start[row, worker]), z)
+    if any_positive(absolute(before - z)):
+        r = row_response(model, work, row, worker)
+        y_free = row_velocity(model, work, row, worker) - r * z
+        add_row_to_objective(model, work, row, y_free, r, z, before, worker)
         take_impulse(model, work, row, before, takes, worker)
 
 
