@@ -5,9 +5,8 @@ of other rows began from zero, a limit that bears what contacts push would take 
 were not there, and sweeps and turns would end before they have found it all again: what rests would creep. So a row
 begins with what it has borne for two steps, which is no impact,
     z = the smaller one of its impulses in both,   zero where they have pushed to different sides,
-and a limit that begins with an impulse takes part from the start; of sweeps only friction begins with one
-(`solver.rows.pgs`). Islands in which an impact is passed on begin with none. Among many bodies `islands.joint_rows`
-does the same.
+and a limit that begins with an impulse takes part from the start. With sweeps not all rows do (`solver.rows.pgs`).
+Islands in which an impact is passed on begin with none. Among many bodies `islands.joint_rows` does the same.
 """
 
 import warp as wp

@@ -63,8 +63,9 @@ def solve_pgs_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, i
     for k in range(model.contact_rows):
         start_contact_row(model, work, model.contact_row + k, worker)
     for place in range(model.bearing_rows):
-        if has_trait(model, model.bearing_row[place], TURNS_ROUND):
-            start_friction(model, work, model.bearing_row[place], worker)
+        row = model.bearing_row[place]
+        if has_trait(model, row, TURNS_ROUND) or (row >= model.stop_row and model.tying_rows == 0):
+            start_row(model, work, row, worker)
     # Drives and mimic joints answer what contacts carried before contacts change it.
     sweep_rows(model, work, worker, 1, 1)
     sweep_both_ways(model, work, worker, iterations)
@@ -179,11 +180,11 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, worker: in
 
 
 @wp.func
-def start_friction(model: ModelArrays, work: WorkArrays, row: int, worker: int):
-    """Begin with what friction of a joint has borne (`constraints.bearing_rows`), where it has no impulse yet.
+def start_row(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """Begin with what a row of a joint has borne (`constraints.bearing_rows`), where it has no impulse yet.
 
-    Rows of positions begin with none: they take all of an error back in a step, and what sweeps leave of both would
-    grow from step to step.
+    Friction does so, and stops where no loop or mimic joint ties dofs together: these rows take all of an error of
+    positions back in a step, and what sweeps leave of one and the other would grow from step to step.
     """
     takes = work.active[row, worker] * work.environment_mask[model.row_island[row], worker]
     z = work.impulse[row, worker]
