@@ -30,7 +30,7 @@ def load_bearing(model: ModelArrays, state: StateArrays, work: WorkArrays, block
     started = state.started[0, block]
     for k in range(2 * model.bearing_rows):
         z = state.bearing_impulse[k, block]
-        work.borne[k, worker] = where_positive(started, z, z - z)
+        work.borne[k, worker] = where_positive(started, z, real(0.0, z))
     for place in range(model.bearing_rows):
         start_bearing(model, work, place, worker)
 
@@ -49,7 +49,7 @@ def start_bearing(model: ModelArrays, work: WorkArrays, place: int, worker: int)
     """Write what a row begins with."""
     last = work.borne[2 * place, worker]
     before = work.borne[2 * place + 1, worker]
-    zero = last - last
+    zero = real(0.0, last)
     lower = minimum(last, maximum(before, zero))
     upper = maximum(last, minimum(before, zero))
     work.row_start[model.bearing_row[place], worker] = where_positive(last, lower, upper)
