@@ -9,12 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from warp_artic.mechanisms.tree import Row, Tree
-from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, RETURNS
+from warp_artic.constraints.loop_armature import LOOP_ARMATURE
+from warp_artic.constraints.loop_drive import LOOP_DRIVE
+from warp_artic.constraints.loop_friction import LOOP_DAMPER, LOOP_FRICTION
+from warp_artic.constraints.loop_joint import LOOP_JOINT
+from warp_artic.constraints.loop_limit import LOOP_LIMIT, SOFT_LOOP_LIMIT
+from warp_artic.constraints.loop_velocity_limit import LOOP_VELOCITY_LIMIT
+from warp_artic.mechanisms.tree import Part, Row, Tree
+from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, MOVES_DOFS_ALIKE, RETURNS
 from warp_artic.model.kinds import JointKind
 
 CLOSES = HOLDS_POSITIONS | RETURNS
 """Traits of rows of loop joints."""
+OF_LOOPS = frozenset(
+    {
+        *(LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE),
+        *(LOOP_ARMATURE, LOOP_DAMPER, LOOP_FRICTION, LOOP_VELOCITY_LIMIT),
+    }
+)
+"""Families that do nothing where their loop joint has broken."""
 
 
 class GuardedTrees:
@@ -26,12 +39,19 @@ class GuardedTrees:
     @cached_property
     def assemblies(self) -> tuple[int, ...]:
         """The first tree of the assembly of each tree."""
-        first = list(range(len(self._mechanism.parts)))
-        for row in self._mechanism.rows:
-            if not row.family.traits & FROM_OUTSIDE:
-                joined = {first[part] for part in self._parts_of(row)}
-                first = [min(joined) if one in joined else one for one in first]
-        return tuple(first)
+        return self._first_joined_by(row for row in self._mechanism.rows if not row.family.traits & FROM_OUTSIDE)
+
+    @cached_property
+    def tied(self) -> tuple[int, ...]:
+        """The first of the trees that each is joined with by what does not break."""
+        rows = (row for row in self._mechanism.rows if not row.family.traits & FROM_OUTSIDE)
+        return self._first_joined_by(row for row in rows if row.family not in OF_LOOPS)
+
+    @cached_property
+    def is_core(self) -> tuple[bool, ...]:
+        """Of each tree, whether its assembly is known by it: on a fixed base, or the first of what floats."""
+        fixed = {n for n, part in enumerate(self._mechanism.parts) if self._is_fixed(part)}
+        return self._flags(fixed | {number for number, floats in enumerate(self.floats) if floats})
 
     @cached_property
     def following(self) -> tuple[int, ...]:
@@ -47,8 +67,7 @@ class GuardedTrees:
     def floats(self) -> tuple[bool, ...]:
         """Whether all roots of an assembly float, and no loop joint holds it in the world."""
         mechanism = self._mechanism
-        fixed = (n for n, part in enumerate(mechanism.parts) if mechanism.kind[part.links[0]] is not JointKind.FLOATING)
-        held = self._first_of(fixed)
+        held = self._first_of(number for number, part in enumerate(mechanism.parts) if self._is_fixed(part))
         for row in mechanism.rows:
             parts = self._parts_of(row)
             if row.family.traits & CLOSES and min(row.dofs) < mechanism.root_dofs and len(parts) == 1:
@@ -56,11 +75,32 @@ class GuardedTrees:
         return self._flags(set(self.assemblies) - held)
 
     @cached_property
+    def keeps_energy(self) -> tuple[bool, ...]:
+        """Whether loop joints close it, the world holds it, and nothing acts on it while limits are kept."""
+        mechanism = self._mechanism
+        closed, held, acting = set(), set(), set()
+        for row in mechanism.rows:
+            own = self._first_of(self._parts_of(row))
+            if row.family.traits & HOLDS_POSITIONS:
+                closed |= own
+                links = mechanism.structure_of(row.family)[row.item // 6][:2]
+                held |= own if mechanism.link_count in links else set()
+            elif row.family.acts_always and not row.family.traits & (RETURNS | MOVES_DOFS_ALIKE):
+                acting |= own
+        for number, part in enumerate(mechanism.parts):
+            if part.is_driven or part.is_pulled or part.has_link_damping:
+                acting.add(self.assemblies[number])
+            if self._is_fixed(part):
+                held.add(self.assemblies[number])
+        return self._flags((closed & held) - acting)
+
+    @cached_property
     def is_guarded(self) -> tuple[bool, ...]:
-        """Whether no elastic body pulls at it, and it may touch, is acted on in its joints, or keeps its motion."""
+        """Whether nothing elastic pulls at it, and it may touch or break, has forces in its joints, or keeps its motion."""
         acted = {number for number in self._jointed if self.is_acted[number]}
         kept = {number for number, keeps in enumerate(self.keeps_motion) if keeps}
-        return self._flags((self._first_with(FROM_OUTSIDE) | acted | kept) - self._pulled)
+        breaks = self._first_with(CLOSES) if self._mechanism.flags["breakable_loops"] else set()
+        return self._flags((self._first_with(FROM_OUTSIDE) | acted | kept | breaks) - self._pulled)
 
     @cached_property
     def keeps_motion(self) -> tuple[bool, ...]:
@@ -126,6 +166,18 @@ class GuardedTrees:
     def _first_of(self, parts: Iterable[int]) -> set[int]:
         """The first trees of the assemblies of some trees."""
         return {self.assemblies[part] for part in parts}
+
+    def _is_fixed(self, part: Part) -> bool:
+        """Whether a tree is on a fixed base."""
+        return self._mechanism.kind[part.links[0]] is not JointKind.FLOATING
+
+    def _first_joined_by(self, rows: Iterable[Row]) -> tuple[int, ...]:
+        """The first of the trees that each is joined with by some rows."""
+        first = list(range(len(self._mechanism.parts)))
+        for row in rows:
+            joined = {first[part] for part in self._parts_of(row)}
+            first = [min(joined) if one in joined else one for one in first]
+        return tuple(first)
 
     def _parts_of(self, row: Row) -> set[int]:
         """The trees that a row acts on."""

@@ -55,7 +55,6 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
     struct.tying_rows = tree.count_with(HOLDS_POSITIONS | MOVES_DOFS_ALIKE)
-    struct.closed_islands = sum(tree.island_keeps_energy)
     struct.is_dual = int(numbers.is_dual)
     struct.pushing_rows = tree.count_with(PUSHES_LINKS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
@@ -67,6 +66,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.turns_and_slides = int(tree.moves_freely and len(set(tree.dof_is_linear)) == 2)
     guards = GuardedTrees(tree)
     struct.guards_trees = int(any(guards.is_guarded))
+    struct.closed_assemblies = sum(guards.keeps_energy)
     struct.guards_impacts = int(any(guards.guards_impacts))
     struct.watched_dofs = len(_watched_dofs(tree, guards))
     struct.driven = int(tree.is_driven)
@@ -159,6 +159,9 @@ def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
         "tree_assembly": list(guards.assemblies),
         "tree_next": list(guards.following),
         "tree_floats": list(map(int, guards.floats)),
+        "tree_tied": list(guards.tied),
+        "tree_is_core": list(map(int, guards.is_core)),
+        "tree_keeps_energy": list(map(int, guards.keeps_energy)),
         "tree_keeps_motion": list(map(int, guards.keeps_motion)),
         "tree_is_summed": list(map(int, guards.is_summed)),
         "tree_is_limited": list(map(int, guards.is_limited)),
@@ -176,7 +179,6 @@ def _island_tables(tree: Tree, guards: GuardedTrees) -> dict[str, list[int]]:
         "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
         "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
         "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
-        "island_keeps_energy": [int(keeps) for keeps in tree.island_keeps_energy],
         "dof_island": dof_island,
         "row_island": row_island,
     }

@@ -24,7 +24,6 @@ from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
-    MOVES_DOFS_ALIKE,
     ON_ONE_DOF,
     RETURNS,
     ConstraintFamily,
@@ -166,26 +165,6 @@ class Tree:
             if len(own) > 1 or own[0].is_driven or own[0].is_pulled:
                 acting.add(island)
         return tuple(island not in acting for island in range(self.island_count))
-
-    @cached_property
-    def island_keeps_energy(self) -> tuple[bool, ...]:
-        """Of each island whether loop joints close it, the world holds it, and nothing acts while limits are kept."""
-        closed, held, acting = set(), set(), set()
-        for row in self.rows:
-            island = self.island_of_dof(row.dofs[0])
-            if row.family.traits & HOLDS_POSITIONS:
-                closed.add(island)
-                links = self.structure_of(row.family)[row.item // 6][:2]
-                held |= {island} if self.link_count in links else set()
-            elif row.family.acts_always and not row.family.traits & (RETURNS | MOVES_DOFS_ALIKE):
-                acting.add(island)
-        for island, own in enumerate(self.parts_of_island):
-            if any(part.is_driven or part.is_pulled or part.has_link_damping for part in own):
-                acting.add(island)
-            if any(self.kind[part.links[0]] is not JointKind.FLOATING for part in own):
-                held.add(island)
-        keeps = (closed & held) - acting
-        return tuple(island in keeps for island in range(self.island_count))
 
     @cached_property
     def parts_of_island(self) -> tuple[tuple[Part, ...], ...]:

@@ -46,7 +46,6 @@ def _counts(tree: Tree, dense_rows: bool) -> dict[str, int]:
         "looped dof": dofs * is_looped,
         "root": tree.root_dofs // 6,
         "tree": len(tree.parts),
-        "closed island": tree.island_count * any(tree.island_keeps_energy),
         "range row": rows * any(row.family.keeps_coordinate for row in tree.rows),
         "speed limit": tree.speed_limit_count,
         "direction row": rows * has_speed_limits,

@@ -1,6 +1,6 @@
 """Which dofs and rows an island of a mechanism has (`mechanisms.tree`): for one island, all, without a look at tables.
 
-And which assembly a dof belongs to (`mechanisms.guarded_trees`).
+And which assembly a dof belongs to (`mechanisms.guarded_trees`), and whether it still does (`solver.joined_trees`).
 
 Most mechanisms are one island. What is found of islands row by row is then kept in registers, not in arrays.
 """
@@ -24,6 +24,20 @@ def island_dof(model: ModelArrays, k: int):
 def assembly_of_dof(model: ModelArrays, dof: int):
     """The first tree of the assembly that a dof moves."""
     return model.tree_assembly[model.link_tree[model.dof_link[dof]]]
+
+
+@wp.func
+def if_joined(model: ModelArrays, work: WorkArrays, tree: int, worker: int, value: Real):
+    """A value where a tree is joined to what its assembly is known by, zero where it has come off."""
+    if model.breakable_loops == 0:
+        return value
+    return where_positive(work.tree_joined[tree, worker], value, value - value)
+
+
+@wp.func
+def if_dof_joined(model: ModelArrays, work: WorkArrays, dof: int, worker: int, value: Real):
+    """The same of the tree that a dof moves."""
+    return if_joined(model, work, model.link_tree[model.dof_link[dof]], worker, value)
 
 
 @wp.func

@@ -23,7 +23,7 @@ COUNTS = {
     "finite_rotations": "joints with two or three free rotations",
     "swing_joints": "joints with two free rotations",
     "speed_limits": "limits on the length of a velocity, of three rows each",
-    "closed_islands": "islands with loops whose energy is kept",
+    "closed_assemblies": "assemblies with loops whose energy is kept",
     "sleep_steps": "steps at rest after which a tree falls asleep; zero: never",
 }
 """Numbers of things."""
@@ -61,6 +61,9 @@ TREES = {
     "tree_next": "the next tree of its assembly, or -1",
     "tree_is_summed": "whether its island has an assembly that is guarded, or its energy is limited",
     "tree_floats": "of the first tree of an assembly: whether the world does not hold it",
+    "tree_tied": "the first tree that it is joined with by what does not break",
+    "tree_is_core": "whether its assembly is known by it, where loop joints have broken: `solver.joined_trees`",
+    "tree_keeps_energy": "of the first: whether it has loops whose energy is kept, `solver.closed_energy`",
     "tree_keeps_motion": "of the first: whether it floats, loop joints close it, and nothing acts on it",
     "tree_is_limited": "of the first: whether contacts among many bodies limit the energy, `solver.touched_trees`",
     "tree_is_guarded": "of the first: whether the assembly has joints or may touch",
@@ -81,7 +84,6 @@ ISLANDS = {
     "island_joints": "joint dofs",
     "island_restarts": "whether rows look at accelerations, and are set again with other velocity forces",
     "island_is_looped": "whether positions hold, or limits of loop joints act",
-    "island_keeps_energy": "whether it has loops whose energy is kept",
     "dof_island": "the island of a dof",
     "row_island": "the island of a row",
 }

@@ -148,12 +148,13 @@ ISLANDS = {
                               "positive where positions are to be moved"),
     "loop_gap_largest": WorkArray("island", 1, "m2 or rad2", "solver.close_loops", "square of the largest gap"),
     "loop_gap_before": WorkArray("island", 1, "m2 or rad2", "solver.close_loops", "what of the last one may be left"),
-    "closed_energy": WorkArray("closed island", 7, "J", "solver.closed_energy", "energies that loops are to keep"),
 }  # fmt: skip
 """Of the islands of a mechanism."""
 
 TREES = {
     "motion_sums": WorkArray("tree", 42, "J, kg, m, ...", "solver.energy_projection", "sums over links, by its rows"),
+    "closed_energy": WorkArray("tree", 7, "J", "solver.closed_energy", "energies that loops are to keep"),
+    "tree_joined": WorkArray("tree", 1, "0 or 1", "solver.joined_trees", "where it has not come off"),
     "tree_pushed": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of contacts"),
     "tree_stopped": WorkArray("tree", 1, "z", "solver.violent_trees", "largest impulse of any row"),
     "tree_impulse": WorkArray("tree", 6, "N s, N m s", "solver.violent_trees",

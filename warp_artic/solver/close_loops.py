@@ -101,7 +101,7 @@ def close_loops(
             hold_contacts(model, work, worker)
         if has_moved or way >= WAYS:
             find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
-            if model.closed_islands > 0:
+            if model.closed_assemblies > 0:
                 note_acting_rows(model, work, block, worker)
         if way >= WAYS:
             goes = bool(False)

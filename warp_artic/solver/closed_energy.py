@@ -18,17 +18,17 @@ next one expects no more than v+ - v says, else chains that whip are thrown apar
 Where stops have acted, which take energy and give none, s^2 is from 1/100 to one; after bounces with the whole speed,
 which take none, up to two.
 In steps in which efforts or wrenches are given, the base moves, or another row that is no held axis of a loop joint
-acts (a limit of its axes, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which
-need not keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers,
-drives, drag, friction or tendons, in those that only float (`solver.floating_motion` has theirs), and without a middle,
-where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`). Hard mimic joints do no work,
-but where they are open, or at a start; as springs they act.
+acts (a limit of its axes, a contact), or a loop joint scales masses, which need not keep energy, v+ stays as it is.
+So it does where springs, dampers, drives, drag, friction or tendons act, of what only floats (`solver.floating_motion`
+has theirs), and without a middle, where the energy of a step is of first order. Hard mimic joints do no work, but where
+they are open, or at a start; as springs they act. All this is for each assembly of trees that joints join
+(`mechanisms.guarded_trees.GuardedTrees.keeps_energy`): what flies by is no part of it, nor is what has come off as a
+loop joint broke (`solver.joined_trees`).
 """
 
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER
-from warp_artic.constraints.loop_scales import scaling
 from warp_artic.constraints.mimic import mimic_error
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -50,13 +50,14 @@ from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, load_mat3, load_sym3, load_vec3
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR, BASE_LINEAR_RATE
 from warp_artic.model.families import HOLDS_POSITIONS, IS_SOFT_LIMIT, MOVES_DOFS_ALIKE, has_trait
-from warp_artic.model.islands import island_dof
+from warp_artic.model.islands import assembly_of_dof, if_dof_joined, if_joined
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.history import nearer, velocity_before
+from warp_artic.solver.tree_rates import scaled_loop
 from warp_artic.solver.unresolved_motion import find_inputs
 
-# Rows of `work.closed_energy` of an island.
+# Rows of `work.closed_energy` of an assembly.
 START = wp.constant(0)
 """T + V at the start of the step [J]."""
 KINETIC = wp.constant(1)
@@ -81,7 +82,7 @@ OPEN = wp.constant(1e-4)
 
 @wp.func
 def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Write the energies at the start of a step, and which islands are given anything."""
+    """Write the energies at the start of a step, and which assemblies are given anything."""
     zero = real(0.0, model.gravity[0, block])
     moving = zero
     for k in range(3):
@@ -89,53 +90,51 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
         moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, block])
         moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, block])
     add_up_energies(model, control, work, block, worker, h * real(0.5, h))
-    for island in range(model.island_count):
-        if model.island_keeps_energy[island] == 1:
-            own = ROWS * island
+    for tree in range(model.tree_count):
+        if model.tree_keeps_energy[tree] == 1:
+            own = ROWS * tree
+            given = find_inputs(model, control, model.tree_island[tree], block, zero)
             work.closed_energy[own + BEFORE, worker] = work.closed_energy[own + KINETIC, worker]
             energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
             work.closed_energy[own + START, worker] = energy
-            work.closed_energy[own + ACTED, worker] = moving + find_inputs(model, control, island, block, zero)
+            work.closed_energy[own + ACTED, worker] = moving + given
             work.closed_energy[own + STOPPED, worker] = zero
             work.closed_energy[own + LOST, worker] = zero
-    if model.breakable_loops == 1 or model.scaled_loops == 1:
-        note_unlike_loops(model, work, block, worker)
-
-
-@wp.func
-def note_unlike_loops(model: ModelArrays, work: WorkArrays, block: int, worker: int):
-    """Write which islands have a loop joint that is broken at the start of a step, or scales masses."""
-    for row in range(model.row_count):
-        island = model.row_island[row]
-        if model.island_keeps_energy[island] == 1 and has_trait(model, row, HOLDS_POSITIONS):
-            loop = model.row_item[row] // 6
-            acted = maximum(work.closed_energy[ROWS * island + ACTED, worker], work.loop_is_broken[loop, worker])
             if model.scaled_loops == 1:
-                acted = maximum(acted, scaling(model, loop, block))
-            work.closed_energy[ROWS * island + ACTED, worker] = acted
+                scaled = scaled_loop(model, tree, block, zero)
+                work.closed_energy[own + ACTED, worker] = maximum(work.closed_energy[own + ACTED, worker], scaled)
 
 
 @wp.func
 def note_acting_rows(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write where rows have acted, of which the impulses are known, that are no held axes of loop joints."""
     for row in range(model.row_count):
-        island = model.row_island[row]
-        if model.island_keeps_energy[island] == 1 and not has_trait(model, row, HOLDS_POSITIONS):
-            acts = absolute(work.impulse[row, worker])
-            if has_trait(model, row, MOVES_DOFS_ALIKE):
-                acts = acts * mimic_works(model, work, row, block, worker)
-            if has_trait(model, row, IS_SOFT_LIMIT):
-                acts = maximum(acts, absolute(work.given[row, worker]))
-            if row < model.stop_row:
-                acted = work.closed_energy[ROWS * island + ACTED, worker]
-                work.closed_energy[ROWS * island + ACTED, worker] = acted + acts
-            else:
-                stopped = work.closed_energy[ROWS * island + STOPPED, worker]
-                work.closed_energy[ROWS * island + STOPPED, worker] = stopped + acts
-                if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-                    acts = acts * elastic_loss(model, work, row, block, worker)
-                lost = work.closed_energy[ROWS * island + LOST, worker]
-                work.closed_energy[ROWS * island + LOST, worker] = lost + acts
+        if not has_trait(model, row, HOLDS_POSITIONS):
+            last = model.row_term[row] + model.row_terms[row] - 1
+            one = assembly_of_dof(model, model.row_dof[row])
+            other = assembly_of_dof(model, model.term_dof[last])
+            if model.tree_keeps_energy[one] == 1:
+                note_acting_row(model, work, row, one, block, worker)
+            if other != one and model.tree_keeps_energy[other] == 1:
+                note_acting_row(model, work, row, other, block, worker)
+
+
+@wp.func
+def note_acting_row(model: ModelArrays, work: WorkArrays, row: int, tree: int, block: int, worker: int):
+    """Write where such a row has acted on an assembly."""
+    own = ROWS * tree
+    acts = absolute(work.impulse[row, worker])
+    if has_trait(model, row, MOVES_DOFS_ALIKE):
+        acts = acts * mimic_works(model, work, row, block, worker)
+    if has_trait(model, row, IS_SOFT_LIMIT):
+        acts = maximum(acts, absolute(work.given[row, worker]))
+    if row < model.stop_row:
+        work.closed_energy[own + ACTED, worker] = work.closed_energy[own + ACTED, worker] + acts
+    else:
+        work.closed_energy[own + STOPPED, worker] = work.closed_energy[own + STOPPED, worker] + acts
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER:
+            acts = acts * elastic_loss(model, work, row, block, worker)
+        work.closed_energy[own + LOST, worker] = work.closed_energy[own + LOST, worker] + acts
 
 
 @wp.func
@@ -167,9 +166,9 @@ def keep_energies(
     Where that changes them much, and no stop has, later steps expect no more than they have been accelerated by.
     """
     add_up_energies(model, control, work, block, worker, h * real(-0.5, h))
-    for island in range(model.island_count):
-        if model.island_keeps_energy[island] == 1:
-            own = ROWS * island
+    for tree in range(model.tree_count):
+        if model.tree_keeps_energy[tree] == 1:
+            own = ROWS * tree
             kinetic = work.closed_energy[own + KINETIC, worker]
             wanted = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
             s = energy_scale(kinetic, wanted, work.closed_energy[own + BEFORE, worker])
@@ -177,13 +176,16 @@ def keep_energies(
             s = where_positive(stopped, stopped_scale(kinetic, wanted, work.closed_energy[own + LOST, worker]), s)
             s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
             changed = where_positive(stopped, s - s, absolute(s - real(1.0, s)) - real(CHANGED, s))
-            for k in range(model.island_first[island], model.island_first[island + 1]):
-                dof = island_dof(model, k)
-                work.v[dof, worker] = s * work.v[dof, worker]
-                if any_positive(changed):
-                    smooth = state.smooth_acceleration[dof, block]
-                    limited = nearer((work.v[dof, worker] - velocity_before(model, state, dof, block)) / h, smooth)
-                    state.smooth_acceleration[dof, block] = where_positive(changed, limited, smooth)
+            for dof in range(model.dof_count):
+                if assembly_of_dof(model, dof) == tree:
+                    joined = if_dof_joined(model, work, dof, worker, real(1.0, s))
+                    v = work.v[dof, worker]
+                    work.v[dof, worker] = where_positive(joined, s * v, v)
+                    if any_positive(changed):
+                        smooth = state.smooth_acceleration[dof, block]
+                        limited = nearer((work.v[dof, worker] - velocity_before(model, state, dof, block)) / h, smooth)
+                        limited = where_positive(minimum(changed, joined), limited, smooth)
+                        state.smooth_acceleration[dof, block] = limited
 
 
 @wp.func
@@ -208,19 +210,20 @@ def stopped_scale(kinetic: Real, wanted: Real, lost: Real):
 
 @wp.func
 def add_up_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, time: Real):
-    """Write T and V of islands that keep their energy, of positions and velocities in the work space.
+    """Write T and V of assemblies, of positions and velocities in the work space.
 
     With derivatives, V has what efforts and wrenches do in some time at these velocities too.
     """
     pose_links(model, work, work.position, work.root, work.v, block, worker)
     g = load_vec3(model.gravity, 0, block)
     half = real(0.5, g.x)
-    for island in range(model.island_count):
-        work.closed_energy[ROWS * island + KINETIC, worker] = half - half
-        work.closed_energy[ROWS * island + POTENTIAL, worker] = half - half
+    for tree in range(model.tree_count):
+        work.closed_energy[ROWS * tree + KINETIC, worker] = half - half
+        work.closed_energy[ROWS * tree + POTENTIAL, worker] = half - half
     for k in range(model.link_count):
         link = model.links_by_path[k]
-        own = ROWS * model.tree_island[model.link_tree[link]]
+        tree = model.link_tree[link]
+        own = ROWS * model.tree_assembly[tree]
         R_WM = load_mat3(work.end_rotation, 9 * link, worker)
         c = R_WM * load_vec3(model.link_center, 3 * link, block)
         w = load_vec3(work.end_spin, 3 * link, worker)
@@ -238,5 +241,7 @@ def add_up_energies(model: ModelArrays, control: ControlArrays, work: WorkArrays
                 T = T + half * model.armature[dof - model.root_dofs, block] * v * v
                 if model.is_dual == 1:
                     V = V - time * control.joint_effort[dof - model.root_dofs, block] * v
-        work.closed_energy[own + POTENTIAL, worker] = work.closed_energy[own + POTENTIAL, worker] - V
-        work.closed_energy[own + KINETIC, worker] = work.closed_energy[own + KINETIC, worker] + T
+        V = work.closed_energy[own + POTENTIAL, worker] - if_joined(model, work, tree, worker, V)
+        work.closed_energy[own + POTENTIAL, worker] = V
+        T = work.closed_energy[own + KINETIC, worker] + if_joined(model, work, tree, worker, T)
+        work.closed_energy[own + KINETIC, worker] = T

@@ -14,6 +14,7 @@ from warp_artic.constraints.rows import allow_every_velocity, set_unbounded_impu
 from warp_artic.math.numbers import Real, add, mul, neg, real, sub  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, has_trait
+from warp_artic.model.islands import assembly_of_dof
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_frames import pose_links
@@ -34,7 +35,7 @@ def close_start(
     solver: wp.Function,
     starts: Real,
 ):
-    """Have `work.position`, `work.root` and `work.v` satisfy the loop joints of islands that keep their energy.
+    """Have `work.position`, `work.root` and `work.v` satisfy the loop joints of assemblies that keep their energy.
 
     Where `starts` is positive; the others stay as they are.
     """
@@ -50,7 +51,7 @@ def close_start(
         find_change(model, work, model.island_is_looped, worker, sweeps_of_step(plan), solver, one)
         if way == WAYS:
             for dof in range(model.dof_count):
-                if model.island_keeps_energy[model.dof_island[dof]] == 1:
+                if model.tree_keeps_energy[assembly_of_dof(model, dof)] == 1:
                     work.v[dof, worker] = work.v[dof, worker] + work.v_next[dof, worker]
         else:
             move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
@@ -61,10 +62,14 @@ def close_start(
 def set_start_changes(model: ModelArrays, work: WorkArrays, worker: int, is_last: bool, starts: Real):
     """Write what is to change of positions, or in the last way of velocities, and that no other rows hold."""
     for island in range(model.island_count):
-        work.loop_is_open[island, worker] = real(float(model.island_keeps_energy[island]), starts) * starts
+        work.loop_is_open[island, worker] = starts - starts
+    for tree in range(model.tree_count):
+        if model.tree_keeps_energy[tree] == 1:
+            work.loop_is_open[model.tree_island[tree], worker] = starts
     for row in range(model.row_count):
         work.active[row, worker] = starts - starts
-        if has_trait(model, row, HOLDS_POSITIONS) and model.island_keeps_energy[model.row_island[row]] == 1:
+        tree = assembly_of_dof(model, model.row_dof[row])
+        if has_trait(model, row, HOLDS_POSITIONS) and model.tree_keeps_energy[tree] == 1:
             change = neg(work.loop_gap[row, worker])
             if is_last:
                 change = neg(work.loop_gap_rate[row, worker])

@@ -31,7 +31,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
-from warp_artic.solver.tree_work import add_outer_impulse, is_within
+from warp_artic.model.islands import if_dof_joined
+from warp_artic.solver.tree_work import add_outer_impulse, share_from_outside
 
 
 @wp.func
@@ -113,8 +114,9 @@ def add_contact_changes(
             if with_forces == 1:
                 add_contact_load(model, work, forces.contact_force, row, block, block, worker, z / h)
             if model.guards_trees == 1:
-                is_inner = is_within(model, row)
+                outer = share_from_outside(model, work, row, worker)
                 for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                     dof = model.term_dof[term]
                     mean = work.v[dof, worker] + half * work.v_next[dof, worker]
-                    add_outer_impulse(model, work, dof, work.P[term, worker] * z, mean, z, worker, is_inner)
+                    own = if_dof_joined(model, work, dof, worker, z)
+                    add_outer_impulse(model, work, dof, work.P[term, worker] * own, mean, own, worker, outer)

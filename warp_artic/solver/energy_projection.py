@@ -47,7 +47,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import cross, dot, sym_solve
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, load_sym3, load_vec3
-from warp_artic.model.islands import assembly_of_dof
+from warp_artic.model.islands import assembly_of_dof, if_dof_joined, if_joined
 from warp_artic.model.roots import pose_row
 from warp_artic.solver.motion_sums import (
     CENTER,
@@ -181,7 +181,7 @@ def scale_joints(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, 
     for dof in range(first, model.dof_count):
         if assembly_of_dof(model, dof) == tree:
             v = work.v[dof, worker]
-            work.v[dof, worker] = where_positive(chosen, s * v, v)
+            work.v[dof, worker] = where_positive(if_dof_joined(model, work, dof, worker, chosen), s * v, v)
 
 
 @wp.func
@@ -208,15 +208,17 @@ def stay(
     for item in range(model.dof_count - model.root_dofs):
         if assembly_of_dof(model, model.root_dofs + item) == tree:
             q = state.joint_position[item, block]
-            work.position[item, worker] = where_positive(stuck, q, work.position[item, worker])
+            stays = if_dof_joined(model, work, model.root_dofs + item, worker, stuck)
+            work.position[item, worker] = where_positive(stays, q, work.position[item, worker])
     moved = path_of_whole(model, work, tree, block, worker, h)
     own = int(tree)
     while own >= 0:
         if model.tree_root[own] >= 0:
             row = pose_row(model.tree_root[own])
-            place_root(work, row, load_vec3(state.root_pose, row, block) + moved, stuck, worker)
+            stays = if_joined(model, work, own, worker, stuck)
+            place_root(work, row, load_vec3(state.root_pose, row, block) + moved, stays, worker)
             for k in range(row + 3, row + 7):
-                work.root[k, worker] = where_positive(stuck, state.root_pose[k, block], work.root[k, worker])
+                work.root[k, worker] = where_positive(stays, state.root_pose[k, block], work.root[k, worker])
         own = model.tree_next[own]
 
 
@@ -247,7 +249,8 @@ def move_whole(
         own = int(tree)
         while own >= 0:
             row = pose_row(model.tree_root[own])
-            place_root(work, row, load_vec3(work.root, row, worker) + shift, chosen, worker)
+            moves = if_joined(model, work, own, worker, chosen)
+            place_root(work, row, load_vec3(work.root, row, worker) + shift, moves, worker)
             own = model.tree_next[own]
 
 
@@ -382,8 +385,9 @@ def scale_floating(
         arm = root_arm(model, work, own, END, worker)
         linear = load_vec3(work.v, root, worker) - V_C - cross(Omega, arm)
         angular = load_vec3(work.v, root + 3, worker) - Omega
-        add_where(work, root, worker, chosen, linear * more + V_change + cross(Omega_change, arm))
-        add_where(work, root + 3, worker, chosen, angular * more + Omega_change)
+        moves = if_joined(model, work, own, worker, chosen)
+        add_where(work, root, worker, moves, linear * more + V_change + cross(Omega_change, arm))
+        add_where(work, root + 3, worker, moves, angular * more + Omega_change)
         own = model.tree_next[own]
     scale_joints(model, work, tree, chosen, s, worker)
 
@@ -395,7 +399,7 @@ def scale_whole(model: ModelArrays, work: WorkArrays, tree: int, chosen: Real, g
     for dof in range(model.dof_count):
         if assembly_of_dof(model, dof) == tree:
             v = work.v[dof, worker]
-            work.v[dof, worker] = where_positive(chosen, s * v, v)
+            work.v[dof, worker] = where_positive(if_dof_joined(model, work, dof, worker, chosen), s * v, v)
 
 
 @wp.func

@@ -25,6 +25,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sub,
     vec3,
+    where_positive,
 )
 from warp_artic.math.spatial import cross, dot, mat_mul, sym_outer, sym_rotate, sym_scalar, sym_solve, transpose_mul
 from warp_artic.model.arrays import (
@@ -39,6 +40,7 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.model.families import IS_SOFT_LIMIT, has_trait
+from warp_artic.model.islands import if_joined
 from warp_artic.model.kinds import FLOATING
 from warp_artic.model.roots import pose_row, pose_rows
 from warp_artic.phases.kinematics import place_links
@@ -118,8 +120,26 @@ def add_up_motion(model: ModelArrays, control: ControlArrays, work: WorkArrays, 
     for tree in range(model.tree_count):
         if model.island_moves_freely[model.tree_island[tree]] + model.tree_is_summed[tree] > 0:
             add_up_tree(model, control, work, tree, 2 * END * tree + first, block, worker)
+            if model.breakable_loops == 1:
+                leave_out(model, work, tree, first, worker)
             if model.tree_assembly[tree] != tree:
                 join_tree(model, work, tree, first, block, worker)
+
+
+@wp.func
+def leave_out(model: ModelArrays, work: WorkArrays, tree: int, first: int, worker: int):
+    """Take the sums of a tree away that has come off its assembly, but for its centre of mass.
+
+    The mass of a first tree stays, which others are added to: it comes off what the world holds only, of which mass,
+    momenta and inertia are not wanted.
+    """
+    own = 2 * END * tree + first
+    for k in range(END):
+        is_first_mass = k == MASS and model.tree_assembly[tree] == tree
+        is_center = k >= CENTER and k < MOMENTUM
+        if not is_first_mass and not is_center:
+            value = work.motion_sums[own + k, worker]
+            work.motion_sums[own + k, worker] = if_joined(model, work, tree, worker, value)
 
 
 @wp.func
@@ -140,7 +160,7 @@ def join_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, block
     L = load_vec3(work.motion_sums, sums + SPIN, worker) + load_vec3(work.motion_sums, own + SPIN, worker)
     inertia = load_sym3(work.motion_sums, sums + INERTIA, worker) + load_sym3(work.motion_sums, own + INERTIA, worker)
     reduced = m * m_own / mass
-    u = P_own * (one / m_own) - P * (one / m)
+    u = P_own * (one / where_positive(m_own, m_own, one)) - P * (one / m)
     lifted = work.motion_sums[own + WEIGHT, worker] * dot(g, x)
     work.motion_sums[own + POTENTIAL, worker] = work.motion_sums[own + POTENTIAL, worker] - lifted
     for k in range(KINETIC, MASS):

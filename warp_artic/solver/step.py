@@ -68,6 +68,7 @@ from warp_artic.solver.history import (
     largest_of_islands,
     take_corrected,
 )
+from warp_artic.solver.joined_trees import load_joined
 from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.reports import report_step
 from warp_artic.solver.rows.least_norm import share_redundant_loads
@@ -131,10 +132,12 @@ def begin_step(
     load_state(model, state, work, block, worker)
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
+    if model.breakable_loops == 1:
+        load_joined(model, state, work, block, worker)
     set_position_weight(state, work, block, worker, plan.has_middle)
     if model.distance_rows > 0:
         reach_distances(model, state, control, work, block, worker, h, plan, solver)
-    if plan.has_middle == 1 and model.closed_islands > 0:
+    if plan.has_middle == 1 and model.closed_assemblies > 0:
         started = state.started[0, block]
         starts = real(1.0, started) - started
         if any_positive(starts):
@@ -176,7 +179,7 @@ def observe(
     if model.contact_count > 0:
         measure_residuals(model, work, worker)
         note_impulses(model, work, worker, substep)
-    if plan.has_middle == 1 and model.closed_islands > 0:
+    if plan.has_middle == 1 and model.closed_assemblies > 0:
         note_acting_rows(model, work, block, worker)
     if model.loop_count > 0 and (plan.with_forces == 1 or model.breakable_loops == 1):
         share_redundant_loads(model, work, worker)
@@ -244,7 +247,7 @@ def keep_invariants(
     plan: StepPlan,
 ):
     """Keep energy, momentum and largest velocities at the end of a step, where it has not kept them by itself."""
-    if plan.has_middle == 1 and model.closed_islands > 0:
+    if plan.has_middle == 1 and model.closed_assemblies > 0:
         keep_energies(model, state, control, work, block, worker, h)
     if model.sleep_steps > 0:
         measure_calm(model, work, block, worker)

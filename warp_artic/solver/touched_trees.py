@@ -36,6 +36,7 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.islands import assembly_of_dof
 from warp_artic.phases.integrate import load_state, move_joints, store_state
 from warp_artic.solver.energy_projection import energy_found, energy_of_whole, scale_tree, scale_whole
+from warp_artic.solver.joined_trees import load_joined
 from warp_artic.solver.motion_sums import (
     END,
     KINETIC,
@@ -67,6 +68,8 @@ def keep_free_energies(
     worker: int,
 ):
     """Write T(q_free, v_free) of trees, of the state after a step without contacts."""
+    if model.breakable_loops == 1:
+        load_joined(model, state, work, block, worker)
     add_up_start(model, state, control, work, block, worker)
     for tree in range(model.tree_count):
         energy[tree, block] = work.motion_sums[2 * END * tree + KINETIC, worker]
@@ -131,6 +134,8 @@ def add_contact_work(
         is_touched = is_touched or any_positive(change)
         touched[tree, block] = maximum(touched[tree, block], change)
     if is_touched:
+        if model.breakable_loops == 1:
+            load_joined(model, state, work, block, worker)
         load_state(model, state, work, block, worker)
         for dof in range(model.dof_count):
             work.v_next[dof, worker] = ahead * work.v[dof, worker]
@@ -170,6 +175,8 @@ def limit_energies(
     for tree in range(model.tree_count):
         is_touched = is_touched or any_positive(touched[tree, block])
     if is_touched:
+        if model.breakable_loops == 1:
+            load_joined(model, state, work, block, worker)
         load_state(model, state, work, block, worker)
         add_up_end(model, control, work, block, worker)
         for tree in range(model.tree_count):

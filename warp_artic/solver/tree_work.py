@@ -21,7 +21,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, IS_CONTACT, IS_SOFT_LIMIT, has_trait
-from warp_artic.model.islands import assembly_of_dof
+from warp_artic.model.islands import assembly_of_dof, if_dof_joined
 
 
 @wp.func
@@ -50,7 +50,8 @@ def add_joint_work(model: ModelArrays, work: WorkArrays, block: int, worker: int
         force = force - viscous * mean_velocity(work, dof, worker, work.theta[dof, worker])
         path = half * h * (work.v[dof, worker] + work.v_next[dof, worker])
         tree = assembly_of_dof(model, dof)
-        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + force * path
+        done = if_dof_joined(model, work, dof, worker, force * path)
+        work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + done
 
 
 @wp.func
@@ -60,50 +61,55 @@ def add_rows(model: ModelArrays, work: WorkArrays, worker: int):
     for row in range(model.row_count):
         z = work.impulse[row, worker] + work.given[row, worker]
         if any_positive(absolute(z)):
-            is_inner = is_within(model, row)
+            outer = share_from_outside(model, work, row, worker)
             for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                 dof = model.term_dof[term]
                 tree = assembly_of_dof(model, dof)
-                f = work.P[term, worker] * z
+                own = if_dof_joined(model, work, dof, worker, z)
+                f = work.P[term, worker] * own
                 path = half * (work.v[dof, worker] + work.v_next[dof, worker])
                 if has_trait(model, row, FROM_OUTSIDE):
-                    add_outer_impulse(model, work, dof, f, path, z, worker, is_inner)
+                    add_outer_impulse(model, work, dof, f, path, own, worker, outer)
                     if has_trait(model, row, IS_CONTACT):
-                        hit = where_positive(absolute(z), work.contact_hits[model.row_item[row] // 3, worker], z - z)
+                        hit = where_positive(absolute(own), work.contact_hits[model.row_item[row] // 3, worker], z - z)
                         work.tree_hit[tree, worker] = maximum(work.tree_hit[tree, worker], hit)
                 else:
                     if not has_trait(model, row, IS_SOFT_LIMIT | HOLDS_POSITIONS):
                         work.tree_inner_work[tree, worker] = work.tree_inner_work[tree, worker] + f * path
-                    stops = where_positive(real(float(has_trait(model, row, HOLDS_POSITIONS)), z), z - z, z)
-                    add_impulse(model, work, dof, f, stops, worker, is_inner)
+                    stops = where_positive(real(float(has_trait(model, row, HOLDS_POSITIONS)), z), z - z, own)
+                    add_impulse(model, work, dof, f, stops, worker, outer)
 
 
 @wp.func
-def is_within(model: ModelArrays, row: int):
-    """Whether a row acts between two trees of one assembly, and leaves its momentum as it is."""
-    one = model.term_dof[model.row_term[row]]
-    other = model.term_dof[model.row_term[row] + model.row_terms[row] - 1]
-    is_between = model.link_tree[model.dof_link[one]] != model.link_tree[model.dof_link[other]]
-    return is_between and assembly_of_dof(model, one) == assembly_of_dof(model, other)
+def share_from_outside(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """Zero where a row acts between two trees of one assembly, and leaves its momentum as it is, elsewhere one."""
+    one = real(1.0, work.v[0, worker])
+    first = model.term_dof[model.row_term[row]]
+    last = model.term_dof[model.row_term[row] + model.row_terms[row] - 1]
+    is_between = model.link_tree[model.dof_link[first]] != model.link_tree[model.dof_link[last]]
+    if is_between and assembly_of_dof(model, first) == assembly_of_dof(model, last):
+        within = if_dof_joined(model, work, first, worker, one) * if_dof_joined(model, work, last, worker, one)
+        return one - within
+    return one
 
 
 @wp.func
 def add_outer_impulse(
-    model: ModelArrays, work: WorkArrays, dof: int, f: Real, path: Real, z: Real, worker: int, is_inner: bool
+    model: ModelArrays, work: WorkArrays, dof: int, f: Real, path: Real, z: Real, worker: int, outer: Real
 ):
     """Add what f of the impulse z of a row from outside does to a tree, with the mean velocity of the dof."""
     tree = assembly_of_dof(model, dof)
     work.tree_work[tree, worker] = work.tree_work[tree, worker] + f * path
     work.tree_pushed[tree, worker] = maximum(work.tree_pushed[tree, worker], absolute(z))
-    add_impulse(model, work, dof, f, z, worker, is_inner)
+    add_impulse(model, work, dof, f, z, worker, outer)
 
 
 @wp.func
-def add_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, z: Real, worker: int, is_inner: bool):
-    """Add f of a row's impulse z to what acts on the root of a tree, and that its assembly is stopped."""
+def add_impulse(model: ModelArrays, work: WorkArrays, dof: int, f: Real, z: Real, worker: int, outer: Real):
+    """Add the outer share of f of a row's impulse z to what acts on the root of a tree, and that its assembly stops."""
     tree = assembly_of_dof(model, dof)
-    if dof < model.root_dofs and not is_inner:
+    if dof < model.root_dofs:
         own = model.link_tree[model.dof_link[dof]]
         k = 6 * own + dof - model.tree_root[own]
-        work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + f
+        work.tree_impulse[k, worker] = work.tree_impulse[k, worker] + outer * f
     work.tree_stopped[tree, worker] = maximum(work.tree_stopped[tree, worker], absolute(z))

@@ -14,8 +14,9 @@ J v+ = 0 is zero, as is J of a motion of the whole, and loop joints do no work, 
 middle. Without it a track that is too short for its wheels, which locks, gained energy in each step from what presses
 it onto them, and damped rope bridges that whip flew apart. Trees that loop joints or distances join are one assembly
 (`mechanisms.guarded_trees`), which is meant wherever a tree is spoken of here: it has the sums of all, and is known by
-its first tree. One that the world holds, at a fixed base or by loop joints, is scaled by s as it is. Loop joints that
-scale masses need not keep energy: with them nothing is changed.
+its first tree. What comes off as a loop joint breaks is no part of it any more (`solver.joined_trees`). One that the
+world holds, at a fixed base or by loop joints, is scaled by s as it is. Loop joints that scale masses need not keep
+energy: with them nothing is changed.
 
 Where anything acts on a tree, s is at most one; under drag or a given force, V_C and Omega stay as found. A tree that
 nothing touches or drives stays at q where q+ has no such s. One with forces in its joints does so where all of W is not
@@ -48,7 +49,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays, store_vec3
-from warp_artic.model.islands import assembly_of_dof
+from warp_artic.model.islands import assembly_of_dof, if_dof_joined
 from warp_artic.solver.closed_energy import CHANGED
 from warp_artic.solver.energy_projection import (
     MOST,
@@ -332,7 +333,7 @@ def count_gain(
 def limit_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Have later steps expect no more of trees whose velocities are changed than these have been accelerated by."""
     for dof in range(model.dof_count):
-        chosen = work.tree_chosen[assembly_of_dof(model, dof), worker]
+        chosen = if_dof_joined(model, work, dof, worker, work.tree_chosen[assembly_of_dof(model, dof), worker])
         if any_positive(chosen):
             v = velocity_before(model, state, dof, block)
             smooth = state.smooth_acceleration[dof, block]
