@@ -96,7 +96,7 @@ class GuardedTrees:
 
     @cached_property
     def is_guarded(self) -> tuple[bool, ...]:
-        """Whether nothing elastic pulls at it, and it may touch or break, has forces in its joints, or keeps its motion."""
+        """Whether nothing elastic pulls at it, and it may touch or break, has forces in joints, or keeps its motion."""
         acted = {number for number in self._jointed if self.is_acted[number]}
         kept = {number for number, keeps in enumerate(self.keeps_motion) if keeps}
         breaks = self._first_with(CLOSES) if self._mechanism.flags["breakable_loops"] else set()
