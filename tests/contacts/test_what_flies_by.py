@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.contact_stages import ContactScene, box, sphere
-from tests.contacts.motion import Motion, simulated
+from tests.contacts.motion import WANTED, Motion, simulated, simulation
 
 G = 9.81
 LENGTHS = (0.3, 0.2)
@@ -72,3 +72,24 @@ def test_a_ball_that_has_come_off(name, has_ground, elbow, rate):
     motion = simulated(scene, 2.0, dt=1.0 / rate)
     assert_flies(motion, name, first=1)
     assert (motion.energy[1:] - motion.energy[1]).max() < 1e-4 * motion.kinetic.max()
+
+
+@RATES
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_what_pushes_a_ball_is_nothing_to_a_closed_mechanism(precision, rate):
+    """Given forces are a reason to keep no energy: of the ball alone, not of bars that it may touch."""
+    alone = motion_of_bars((), None, precision, rate)
+    pushed = motion_of_bars((ball("ball"),), 0.5, precision, rate)
+    for name in ("first", "second"):
+        np.testing.assert_array_equal(pushed.place(name), alone.place(name))
+    assert np.ptp(pushed.velocity("ball")[:, 0]) == pytest.approx(0.5 * 2.0, rel=1e-4)
+
+
+def motion_of_bars(others: tuple, push: float | None, precision: str, rate: int) -> Motion:
+    """Two seconds of the closed bars and others, of which the ball is pushed along x [N]."""
+    one = simulation(ContactScene(solids=[*BARS, *others], joints=TOP + LOOP), precision=precision, dt=1.0 / rate)
+    if push is not None:
+        force = one.control.link_external_force.numpy()
+        force[list(one.link_names).index("/World/ball"), 0] = push
+        one.control.link_external_force = force
+    return Motion(one.record(2 * rate, quantities=WANTED))

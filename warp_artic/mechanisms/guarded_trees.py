@@ -139,6 +139,12 @@ class GuardedTrees:
         return self._flags(acting)
 
     @cached_property
+    def has_drag(self) -> tuple[bool, ...]:
+        """Whether drag acts on any of its links."""
+        parts = enumerate(self._mechanism.parts)
+        return self._flags(self._first_of(number for number, part in parts if part.has_link_damping))
+
+    @cached_property
     def guards_impacts(self) -> tuple[bool, ...]:
         """Whether it has joints and is guarded, and only weights, stops, loops, drag and contacts act on it."""
         flags = zip(self.is_guarded, self.is_acted)

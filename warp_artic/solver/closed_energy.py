@@ -93,7 +93,7 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, blo
     for tree in range(model.tree_count):
         if model.tree_keeps_energy[tree] == 1:
             own = ROWS * tree
-            given = find_inputs(model, control, model.tree_island[tree], block, zero)
+            given = find_inputs(model, control, tree, block, zero)
             work.closed_energy[own + BEFORE, worker] = work.closed_energy[own + KINETIC, worker]
             energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
             work.closed_energy[own + START, worker] = energy

@@ -97,7 +97,7 @@ def project_energy(
                     model, state, work, tree, keeps_momentum(model, work, tree, worker), block, worker, h
                 )
                 stuck = where_positive(neg(left), work.unresolved[island, worker], zero)
-                turned = uneven_weights(model, island, block, zero)
+                turned = uneven_weights(model, tree, block, zero)
                 stuck = where_positive(work.watched[4 * island + 3, worker] + turned, zero, stuck)
                 if any_positive(stuck):
                     stay(model, state, work, tree, block, worker, stuck, h)
@@ -290,7 +290,7 @@ def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, is_free: R
             P = P + impulse
             L = L + load_vec3(work.tree_impulse, 6 * own + 3, worker) + cross(arm * real(0.5, h), impulse)
             own = model.tree_next[own]
-    turned = uneven_weights(model, model.tree_island[tree], block, is_free - is_free)
+    turned = uneven_weights(model, tree, block, is_free - is_free)
     return P * is_free, L * where_positive(turned, is_free - is_free, is_free)
 
 

@@ -55,8 +55,8 @@ def keeps_momenta(
     keeps = zero
     if model.tree_floats[tree] == 1 and model.tree_is_acted[tree] == 1:
         pushed = maximum(work.tree_pushed[tree, worker], control.is_touched[0, block])
-        pushed = pushed + real(float(model.island_has_drag[model.tree_island[tree]]), h)
-        pushed = maximum(pushed, find_pushes(model, control, model.tree_island[tree], block, zero))
+        pushed = pushed + real(float(model.tree_has_drag[tree]), h)
+        pushed = maximum(pushed, find_pushes(model, control, tree, block, zero))
         is_late = one - work.position_weight[0, worker]
         keeps = where_positive(pushed, zero, where_positive(is_late, one, zero))
         keeps = where_positive(h * h * rate * rate - turn_watched(model, tree, h), keeps, zero)
@@ -75,7 +75,7 @@ def keeps_motion(model: ModelArrays, control: ControlArrays, work: WorkArrays, t
     if model.tree_keeps_motion[tree] == 1:
         acts = maximum(work.tree_pushed[tree, worker], work.tree_stopped[tree, worker])
         acts = maximum(acts, control.is_touched[0, block])
-        acts = maximum(acts, uneven_weights(model, model.tree_island[tree], block, zero))
+        acts = maximum(acts, uneven_weights(model, tree, block, zero))
         if model.breakable_loops == 1:
             for loop in range(model.loop_count):
                 acts = maximum(acts, work.loop_is_broken[loop, worker])
@@ -106,8 +106,7 @@ def nearest_kept_energy(work: WorkArrays, tree: int, worker: int):
 @wp.func
 def is_only_touched(model: ModelArrays, control: ControlArrays, work: WorkArrays, tree: int, block: int, worker: int):
     """One where no drag and no given force acts on a tree with joints, else zero."""
-    island = model.tree_island[tree]
     zero = real(0.0, work.v[0, worker])
-    drag = real(float(model.island_has_drag[island]), zero)
-    given = drag + find_inputs(model, control, island, block, zero)
+    drag = real(float(model.tree_has_drag[tree]), zero)
+    given = drag + find_inputs(model, control, tree, block, zero)
     return where_positive(given, zero, real(float(1 - int(is_lone_body(model, tree))), zero))

@@ -20,7 +20,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR_RATE
 from warp_artic.model.families import FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
-from warp_artic.model.islands import island_dof
+from warp_artic.model.islands import assembly_of_dof, island_dof
 from warp_artic.solver.violent_spin import VIOLENT
 
 UNRESOLVED = wp.constant(1e-5)
@@ -118,44 +118,50 @@ def find_unresolved(
     allowed = where_positive(smooth, real(UNRESOLVED_CURVE, h), real(UNRESOLVED, h))
     work.unresolved[island, worker] = where_positive(h * h * miss * rate - allowed, watched, zero)
     if any_positive(work.unresolved[island, worker]):
-        given = find_inputs(model, control, island, block, zero)
+        tree = only_tree(model, island)
+        given = find_inputs(model, control, tree, block, zero)
         if model.island_joints[island] == 0:
             work.unresolved[island, worker] = where_positive(given, zero, work.unresolved[island, worker])
-        taken = maximum(given, uneven_weights(model, island, block, zero))
+        taken = maximum(given, uneven_weights(model, tree, block, zero))
         work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], taken)
         work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], given)
 
 
 @wp.func
-def uneven_weights(model: ModelArrays, island: int, block: int, zero: Real):
-    """Positive where other shares of gravity act on links than on the root of their assembly: weights then turn it."""
+def only_tree(model: ModelArrays, island: int):
+    """The tree of an island that moves freely, which has no other."""
+    return model.link_tree[model.dof_link[island_dof(model, model.island_first[island])]]
+
+
+@wp.func
+def uneven_weights(model: ModelArrays, tree: int, block: int, zero: Real):
+    """Positive where other shares of gravity act on links than on the root of an assembly: weights then turn it."""
     uneven = zero
     if model.scales_gravity == 1:
+        root = model.order[model.tree_link[tree]]
         for link in range(model.link_count):
-            tree = model.link_tree[link]
-            if model.tree_island[tree] == island:
-                root = model.order[model.tree_link[model.tree_assembly[tree]]]
+            if model.tree_assembly[model.link_tree[link]] == tree:
                 change = model.link_gravity_scale[link, block] - model.link_gravity_scale[root, block]
                 uneven = maximum(uneven, absolute(change) * model.link_mass[link, block])
     return uneven
 
 
 @wp.func
-def find_inputs(model: ModelArrays, control: ControlArrays, island: int, block: int, zero: Real):
-    """Positive where forces are given to joints or links of an island."""
+def find_inputs(model: ModelArrays, control: ControlArrays, tree: int, block: int, zero: Real):
+    """Positive where forces are given to joints or links of an assembly."""
     given = zero
     for item in range(model.dof_count - model.root_dofs):
-        if model.dof_island[model.root_dofs + item] == island:
+        if assembly_of_dof(model, model.root_dofs + item) == tree:
             given = maximum(given, absolute(control.joint_effort[item, block]))
-    return maximum(given, find_pushes(model, control, island, block, zero))
+    return maximum(given, find_pushes(model, control, tree, block, zero))
 
 
 @wp.func
-def find_pushes(model: ModelArrays, control: ControlArrays, island: int, block: int, zero: Real):
-    """Positive where forces are given to links of an island."""
+def find_pushes(model: ModelArrays, control: ControlArrays, tree: int, block: int, zero: Real):
+    """Positive where forces are given to links of an assembly."""
     given = zero
     for link in range(model.link_count):
-        if model.tree_island[model.link_tree[link]] == island:
+        if model.tree_assembly[model.link_tree[link]] == tree:
             for row in range(6 * link, 6 * link + 6):
                 given = maximum(given, absolute(control.link_external_force[row, block]))
     return given
@@ -171,7 +177,7 @@ def nearness(size: Real, change: Real):
 def watch_rows(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """After a substep: write whether drag, rows that take energy, or rows that change the momentum act."""
     for island in range(model.island_count):
-        drag = real(float(model.island_has_drag[island]), h)
+        drag = real(float(model.tree_has_drag[only_tree(model, island)]), h)
         work.watched[4 * island + 2, worker] = maximum(work.watched[4 * island + 2, worker], drag)
         work.watched[4 * island + 3, worker] = maximum(work.watched[4 * island + 3, worker], drag)
     for row in range(model.row_count):
@@ -192,7 +198,7 @@ def watch_turns(model: ModelArrays, control: ControlArrays, work: WorkArrays, bl
         zero = uneven - uneven
         uneven = uneven * work.watched[4 * island, worker]
         if any_positive(uneven):
-            uneven = where_positive(find_inputs(model, control, island, block, zero), zero, uneven)
+            uneven = where_positive(find_inputs(model, control, only_tree(model, island), block, zero), zero, uneven)
         work.unresolved[island, worker] = uneven
 
 

@@ -226,7 +226,7 @@ def place_tree(
     keeps = keeps_motion(model, control, work, tree, block, worker)
     left = where_positive(keeps, kept_energy(work, tree, worker), left)
     stuck = where_positive(left, zero, work.tree_chosen[tree, worker] * is_free)
-    goes_on = maximum(uneven_weights(model, model.tree_island[tree], block, zero), depth_of(model, work, tree, worker))
+    goes_on = maximum(uneven_weights(model, tree, block, zero), depth_of(model, work, tree, worker))
     goes_on = maximum(goes_on, keeps * (real(1.0, h) - work.tree_turns[tree, worker]))
     stuck = where_positive(goes_on, zero, stuck)
     if model.tree_is_acted[tree] == 0:
