@@ -48,6 +48,21 @@ def test_turns():
         np.testing.assert_allclose(motion.at(time).rotation[0, 0], np.cos(2 * np.pi * time), atol=1e-3)
 
 
+@pytest.mark.parametrize("kind, most", [("quatd", 1e-9), ("quatf", 3e-7)])
+def test_turns_between_close_quaternions(kind, most):
+    """An even turn of 2 rad/s about z at 240 samples a second has no steps between samples: they were of 2e-3 rad."""
+    rate, speed = 240, 2.0
+    half = speed / rate * np.arange(4 * rate + 1) / 2.0
+    samples = ", ".join(f"{code}: ({np.cos(one):.17g}, 0, 0, {np.sin(one):.17g})" for code, one in enumerate(half))
+    header = f"timeCodesPerSecond = {rate}\nstartTimeCode = 0\nendTimeCode = {4 * rate}\n"
+    motion = motion_of(stage_of(cart=animated(f"{{ {samples} }}", "xformOp:orient", kind), header=header))
+    x, y, z, w = np.array([pose.quaternion for pose in motion.poses]).T
+    angles = np.unwrap(2.0 * np.arctan2(z, w))
+    times = motion.start + motion.interval * np.arange(len(angles))
+    assert motion.interval < 1.0 / rate
+    np.testing.assert_allclose(angles - angles[0], speed * times, atol=most)
+
+
 def test_what_stays_is_no_motion():
     for samples in ("{ 20: (1, 2, 3) }", "{ 20: (1, 2, 3), 30: (1, 2, 3) }"):
         assert motion_of(stage_of(cart=animated(samples))) is None

@@ -1,11 +1,15 @@
-"""How a kinematic body moves over time, where its transform or one above it is animated."""
+"""How a kinematic body moves over time, where its transform or one above it is animated.
+
+Quaternions between time samples are made units: those that are nearer than half a degree USD interpolates on a line,
+and takes the arc cosine of what it finds for the turn, which is off by up to 2e-3 rad where turns are small.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Gf, Usd, UsdGeom
 
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.usd.attributes import Attributes
@@ -19,14 +23,14 @@ ROUNDING = 1e-12
 
 def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | None:
     """World poses from the first sample or knot to the last; None where it stays, or, with an error, is not rigid."""
-    ops = [op.GetAttr() for one in _moving(prim) for op in one.GetOrderedXformOps()]
-    codes = sorted({code for op in ops for code in value_codes(op, attributes)})
+    ops = [op for one in _moving(prim) for op in reversed(one.GetOrderedXformOps())]
+    codes = sorted({code for op in ops for code in value_codes(op.GetAttr(), attributes)})
     if len(codes) < 2:
         return None
     rate = codes_per_second(prim.GetStage())
     count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], rate, attributes, prim.GetPath()))
     codes = np.linspace(codes[0], codes[-1], count + 1)
-    matrices = [UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes]
+    matrices = [math.prod((_transform(op, code) for op in ops), start=Gf.Matrix4d(1.0)) for code in codes]
     A = np.array(matrices).transpose(0, 2, 1)
     A[:, :3] *= attributes.units.meters
     poses, _, cosine = decompose(A)
@@ -43,6 +47,15 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
 def moves_over_time(prim: Usd.Prim) -> bool:
     """Whether the transform of a prim or of one above it changes over time."""
     return any(transform_changes(one) for one in _moving(prim))
+
+
+def _transform(op: UsdGeom.XformOp, code: float) -> Gf.Matrix4d:
+    """What an op does at a time code."""
+    value = op.Get(code) if op.GetOpType() == UsdGeom.XformOp.TypeOrient else None
+    if value is None:
+        return op.GetOpTransform(code)
+    turn = Gf.Matrix4d().SetRotate(Gf.Quatd(value).GetNormalized())
+    return turn.GetInverse() if op.IsInverseOp() else turn
 
 
 def _moving(prim: Usd.Prim) -> list[UsdGeom.Xformable]:
