@@ -7,6 +7,7 @@ and takes the arc cosine of what it finds for the turn, which is off by up to 2e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from pxr import Gf, Usd, UsdGeom
@@ -23,15 +24,14 @@ ROUNDING = 1e-12
 
 def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | None:
     """World poses from the first sample or knot to the last; None where it stays, or, with an error, is not rigid."""
-    ops = [op for one in _moving(prim) for op in reversed(one.GetOrderedXformOps())]
+    ops = _ops(prim)
     codes = sorted({code for op in ops for code in value_codes(op.GetAttr(), attributes)})
     if len(codes) < 2:
         return None
     rate = codes_per_second(prim.GetStage())
     count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], rate, attributes, prim.GetPath()))
     codes = np.linspace(codes[0], codes[-1], count + 1)
-    matrices = [math.prod((_transform(op, code) for op in ops), start=Gf.Matrix4d(1.0)) for code in codes]
-    A = np.array(matrices).transpose(0, 2, 1)
+    A = world_transforms(prim, codes).transpose(0, 2, 1)
     A[:, :3] *= attributes.units.meters
     poses, _, cosine = decompose(A)
     if not (np.isfinite(A).all() and cosine.max() <= SHEAR):
@@ -47,6 +47,17 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
 def moves_over_time(prim: Usd.Prim) -> bool:
     """Whether the transform of a prim or of one above it changes over time."""
     return any(transform_changes(one) for one in _moving(prim))
+
+
+def world_transforms(prim: Usd.Prim, codes: Iterable[float]) -> np.ndarray:
+    """Those of a prim at time codes, of row vectors, shape (codes, 4, 4)."""
+    ops = _ops(prim)
+    return np.array([math.prod((_transform(op, code) for op in ops), start=Gf.Matrix4d(1.0)) for code in codes])
+
+
+def _ops(prim: Usd.Prim) -> list[UsdGeom.XformOp]:
+    """What its world transform is made of, from the inside out."""
+    return [op for one in _moving(prim) for op in reversed(one.GetOrderedXformOps())]
 
 
 def _transform(op: UsdGeom.XformOp, code: float) -> Gf.Matrix4d:

@@ -28,6 +28,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.changes import transform_changes
 from warp_artic.usd.inventory import KINEMATIC, Inventory
 from warp_artic.usd.placement import SHEAR, decompose
+from warp_artic.usd.read_base_motion import world_transforms
 from warp_artic.usd.read_skel_joints import SkelJoint
 from warp_artic.usd.read_skel_targets import continuous_vectors
 from warp_artic.usd.read_track import codes_per_second, step_between
@@ -115,7 +116,7 @@ class HandOverReader:
         joint = None if transform_changes(UsdGeom.Xformable(prim)) else self.joints.get(path)
         W = np.array(UsdGeom.XformCache(begin).GetLocalToWorldTransform(prim))
         if joint is None:
-            matrices = np.array([UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes])
+            matrices = world_transforms(prim, codes)
         else:
             skeleton = joint.skeleton
             if skeleton not in placed:
