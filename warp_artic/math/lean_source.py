@@ -253,7 +253,7 @@ def _function(part: str) -> Function:
     if not head:
         raise UnknownSourceError(f"a function: {part[:80]!r}")
     attributes, returns, name, listed = head.groups()
-    parameters = [_PARAMETER.match(parameter) for parameter in listed.split(",\n")]
+    parameters = [_PARAMETER.match(parameter) for parameter in listed.split(",\n") if listed.strip()]
     if not all(parameters):
         raise UnknownSourceError(f"parameters of {name}")
     body = part[head.end() :]
