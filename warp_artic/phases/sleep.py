@@ -201,7 +201,7 @@ def stand_still(model: ModelArrays, state: StateArrays, block: int, asleep: Real
 
 @wp.func
 def forget_accelerations(model: ModelArrays, state: StateArrays, block: int, chosen: Real):
-    """Take away what is remembered of accelerations where `chosen` is positive: asleep, or failed."""
+    """Take away what is remembered of accelerations and loads where `chosen` is positive: asleep, or failed."""
     dofs = model.dof_count
     for dof in range(dofs):
         clear(state.smooth_acceleration, dof, block, chosen)
@@ -211,6 +211,8 @@ def forget_accelerations(model: ModelArrays, state: StateArrays, block: int, cho
         clear(state.input_change, row, block, chosen)
     for row in range(2 * model.island_count):
         clear(state.smoothness, row, block, chosen)
+    for row in range(2 * model.bearing_rows):
+        clear(state.bearing_impulse, row, block, chosen)
     clear(state.started, 0, block, chosen)
 
 

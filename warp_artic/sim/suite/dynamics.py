@@ -420,7 +420,7 @@ class Dynamics:
         rows, chosen = _rows_of(axes)
         own = len(chosen) if _is_gathered(chosen) else rows
         columns = self._member.group.columns
-        field = Field.zeros(own, columns) if out is None else getattr(out, "warp_artic_field", None)
+        field = Field.zeros(max(own, 1), columns) if out is None else getattr(out, "warp_artic_field", None)
         if field is None or field.columns is not columns or field.scalars.shape[0] != max(own, 1):
             raise SettingsError("out: is not an array that this method has returned for this articulation")
         shape = tuple(len(axis.own) for axis in axes)

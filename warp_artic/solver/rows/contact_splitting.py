@@ -73,7 +73,8 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
         )
         work.split_penalty[a, worker] = penalty
         z = work.impulse[row, worker]
-        work.split_impulse[a, worker] = where_positive(absolute(z), z, work.row_start[row, worker])
+        borne = work.active[row, worker] * work.row_start[row, worker]
+        work.split_impulse[a, worker] = where_positive(absolute(z), z, borne)
         work.split_dual[a, worker] = zero
         if is_normal(model, work, a, worker):
             found = bool(True)
