@@ -25,7 +25,6 @@ from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
 from warp_artic.math.numbers import Numbers, Real, absolute, any_positive, maximum, real
 from warp_artic.math.processor import native
-from warp_artic.math.subnormals import flush_subnormals, restore_subnormals
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.arrays import ModelArrays, WorkArrays
@@ -147,7 +146,6 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
         record: int,
     ):
         worker = wp.tid()
-        control_register = flush_subnormals()
         h = real(dt, model.gravity[0, 0])
         for block in range(first + worker, end, workers):
             check_values(model, state, block)
@@ -180,7 +178,6 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
                     keep(state, kept, record + (count + 1) // every - 1, block)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, block)
-        restore_subnormals(control_register)
 
     return step
 
@@ -210,7 +207,6 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
         record: int,
     ):
         worker = wp.tid()
-        control_register = flush_subnormals()
         h = real(dt, model.gravity[0, 0])
         for block in range(first + worker, end, workers):
             check_values(model, state, block)
@@ -226,7 +222,6 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
                     keep(state, kept, record + (count + 1) // every - 1, block)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, block)
-        restore_subnormals(control_register)
 
     return runge_kutta
 

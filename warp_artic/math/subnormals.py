@@ -1,8 +1,8 @@
 """Numbers below the smallest normal one count as zero while a kernel runs on a CPU.
 
 What one end of a chain does to the other decays from link to link. In single precision it is below 1.2e-38 after some
-thirty links, and processors take a hundred times as long for an operation with such a number: a step of a rope of 24
-links on the ground took 2.5 times as long as in double precision.
+thirty links, and processors take a hundred times as long for an operation with such a number: responses of a rope of 96
+links at 192 points of contact take 13 ms with them and 6.5 ms without.
 
 A kernel sets the control register of its thread first, and restores it at its end: code around it has the arithmetic
 that it expects. CUDA cores are as fast with these numbers, and keep them.
