@@ -9,6 +9,7 @@ import pytest
 import warp as wp
 
 from tests.math.test_lean_source import source_of
+from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import report_kernel
 from warp_artic.math.numbers import SCALAR64, WIDE32
 
@@ -24,12 +25,14 @@ PLATFORMS = {
 
 @pytest.mark.skipif(not find_spec("ziglang"), reason="ziglang, a clang with headers of other systems, is not there")
 @pytest.mark.parametrize("numbers", [WIDE32, SCALAR64], ids=["lanes", "scalar"])
+@pytest.mark.parametrize("name", ["report", "square_roots"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_sources_compile(platform, numbers, tmp_path):
+def test_sources_compile(platform, name, numbers, tmp_path):
     """To objects of that platform, with the flags that it is given there."""
     start, flags = PLATFORMS[platform]
     source, target = tmp_path / "kernel.cpp", tmp_path / "kernel.o"
-    source.write_text(source_of(report_kernel(numbers)))
+    kernel = report_kernel(numbers) if name == "report" else dynamics_kernels_for(numbers).square_roots
+    source.write_text(source_of(kernel))
     told = ["-std=c++17", "-DNDEBUG", "-O1", "-fno-slp-vectorize", "-mllvm", "-inline-threshold=1000000", "-w"]
     command = [*COMPILER, "-target", platform, *flags, *told, f"-I{NATIVE}", "-c", str(source), "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True)
