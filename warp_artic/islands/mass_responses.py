@@ -28,6 +28,7 @@ def mass_responses(precision: str) -> SimpleNamespace:
     """The functions `freely` and `with_constraints`."""
     types = island_types(precision)
     T, V, Mechanisms = types.T, types.V, types.Mechanisms
+    P = wp.types.matrix(shape=(ROWS, 3), dtype=T)
     number = {wp.float32: "float", wp.float64: "double"}[T]
     vector = f"wp::vec_t<3, {number}>"
 
@@ -59,8 +60,8 @@ def mass_responses(precision: str) -> SimpleNamespace:
     {vector}* __restrict y = Y.data + term;
     for (int dof = first; dof < end; ++dof)
         for (int axis = 0; axis < 3; ++axis)
-            y[dof].c[axis] = (((y[dof].c[axis] + a.c[axis] * row_a[dof]) + b.c[axis] * row_b[dof])
-                              + c.c[axis] * row_c[dof]) + d.c[axis] * row_d[dof];""")
+            y[dof].c[axis] = (((y[dof].c[axis] + p.data[0][axis] * row_a[dof]) + p.data[1][axis] * row_b[dof])
+                              + p.data[2][axis] * row_c[dof]) + p.data[3][axis] * row_d[dof];""")
     def add_rows(
         matrix: wp.array(dtype=T),
         Y: wp.array(dtype=V),
@@ -70,12 +71,9 @@ def mass_responses(precision: str) -> SimpleNamespace:
         rows: int,
         first: int,
         end: int,
-        a: V,
-        b: V,
-        c: V,
-        d: V,
+        p: P,
     ):
-        """Add multiples of some rows of a matrix to Y of the dofs `first` to `end`; those beyond them are zero."""
+        """Add rows of a matrix, each times its p, to Y of the dofs `first` to `end`; p of further rows is zero."""
         ...
 
     @wp.func
@@ -118,16 +116,14 @@ def mass_responses(precision: str) -> SimpleNamespace:
                 first = wp.min(first, mechanisms.outward[other])
                 end = wp.max(end, mechanisms.outward_end[other])
             if first < moved:
-                p = wp.matrix(shape=(ROWS, 3), dtype=T)
+                p = P()
+                entry = row + k * dofs
                 for n in range(rows):
-                    entry = row + (k + n) * dofs
-                    x = row_product(mechanisms.square_root, J, term, entry, first, wp.min(end, moved))
+                    x = row_product(mechanisms.square_root, J, term, entry + n * dofs, first, wp.min(end, moved))
                     p[n] = x
                     normal += x * x[0]
                     across += across_of(x, x)
-                add_rows(
-                    mechanisms.square_root, Y, term, row + k * dofs, dofs, rows, first, end, p[0], p[1], p[2], p[3]
-                )
+                add_rows(mechanisms.square_root, Y, term, entry, dofs, rows, first, end, p)
         return normal, across
 
     @wp.func

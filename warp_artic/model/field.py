@@ -66,10 +66,12 @@ class Field:
         if values.ndim == 1:
             values = values[:, None]
         count = values.shape[1]
-        written = self.scalars.numpy()
+        is_here = self.scalars.device.is_cpu
+        number = wp.dtype_to_numpy(self.columns.numbers.scalar)
+        written = self.scalars.numpy() if is_here else np.empty(self.scalars.shape, number)
         written[:, :count] = values
         written[:, count:] = values[:, -1:]
-        if not self.scalars.device.is_cpu:
+        if not is_here:
             self.scalars.assign(written)
 
     def expanded(self) -> Field:
@@ -81,7 +83,7 @@ class Field:
         return field
 
     def part(self, first: int, count: int) -> Field:
-        """Some of the rows, in the same memory; where there are none, one of its own."""
+        """Some of the rows, in the same memory; where there are none, the field that all share."""
         if count == 0:
             return Field.zeros(0, self.columns)
         end = first + count
