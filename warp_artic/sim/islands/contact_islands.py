@@ -24,6 +24,7 @@ from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.islands.detection import GROWTH, LEAST_ROOM, Detection
 from warp_artic.sim.islands.exchange import Exchange
+from warp_artic.sim.islands.launches import exclusive_sums
 from warp_artic.sim.islands.layout import IslandLayout
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.solver.settings import SolverSettings
@@ -282,7 +283,7 @@ class ContactIslands:
             kernels = response_kernels(self._precision)
             self._launch(match_kernel(self._precision), (count,), [layout.colliders, self.points, old])
             self._launch(kernels.count_terms, (count + 1,), [*given, self._terms])
-            wp.utils.array_scan(self._terms[: count + 1], self.points.term[: count + 1], inclusive=False)
+            exclusive_sums(self._terms, self.points.term, count + 1)
             self._launch(kernels.respond, (count,), [*given, old, self._h])
         inputs = [*given, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)

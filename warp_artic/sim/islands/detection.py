@@ -7,6 +7,7 @@ import warp as wp
 from warp_artic.collision.places import PLACE_ROWS
 from warp_artic.islands.broad_phase import broad_phase_kernels
 from warp_artic.islands.narrow_phase import MAX_CANDIDATES, narrow_phase_kernels
+from warp_artic.sim.islands.launches import exclusive_sums
 from warp_artic.sim.islands.layout import IslandLayout
 
 GROWTH = 1.5
@@ -84,9 +85,13 @@ class Detection:
 
     def _scanned(self, counts: wp.array, starts: wp.array, size: int) -> int:
         """Write where the entries of each begin; says how many there are."""
-        wp.utils.array_scan(counts[:size], starts[:size], inclusive=False)
-        last = slice(size - 1, size)
-        return int(starts[last].numpy()[0] + counts[last].numpy()[0])
+        exclusive_sums(counts, starts, size)
+        return _entry(starts, size - 1) + _entry(counts, size - 1)
 
     def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:
         self._layout.launch(kernel, dim, inputs)
+
+
+def _entry(array: wp.array, place: int) -> int:
+    """One number of an array, read from where it is."""
+    return int(array.numpy()[place] if array.device.is_cpu else array[place : place + 1].numpy()[0])

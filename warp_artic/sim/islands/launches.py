@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import warp as wp
 
 from warp_artic.kernels.launch import BLOCK, load
@@ -27,6 +28,17 @@ class _Kept:
     inputs: list
     """What is given: while it is kept, nothing else has its identity."""
     structs: list[tuple[str, object]]
+
+
+def exclusive_sums(counts: wp.array, sums: wp.array, size: int) -> None:
+    """Write, for the first `size` entries, the sum of the counts before each."""
+    if counts.device.is_cpu:
+        # Warp's scan takes longer to call than to run.
+        found = sums.numpy()
+        found[:1] = 0
+        np.cumsum(counts.numpy()[: size - 1], out=found[1:size], dtype=found.dtype)
+    else:
+        wp.utils.array_scan(counts[:size], sums[:size], inclusive=False)
 
 
 class IslandLaunches:

@@ -58,6 +58,8 @@ class BaseMotions:
 
     def place_middle(self, step: int) -> None:
         """Place bodies in the middle of a step, counted from zero."""
+        if not self._moved:
+            return
         rotations, positions, V = self._motion(np.array([step - 1.0, step, step + 1.0, step + 2.0, step + 0.5]))
         first, last = (V[0] + V[1]) / 2.0 if step > 0 else 0.0 * V[0], (V[1] + V[2]) / 2.0
         accelerations = (last - first) / self._h
@@ -67,6 +69,8 @@ class BaseMotions:
 
     def place_end(self, step: int) -> None:
         """Place bodies at the end of a step, counted from zero."""
+        if not self._moved:
+            return
         rotations, positions, V = self._motion(np.array([step, step + 1.0, step + 2.0]))
         velocities = (V[0] + V[1]) / 2.0 if step >= 0 else 0.0 * V[0]
         for number, one in enumerate(self._moved):
