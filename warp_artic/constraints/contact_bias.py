@@ -2,15 +2,17 @@
 
 J is that in the middle of a step of length h, where links are placed. A point that turns with a body, or moves along a
 curved surface, has another J at the end of the step and at its start:
-    y = J v+ + h/2 c,   y_before = J v - h/2 c
-Without c, bodies that tip, roll or spin on a point would slip, and lose energy in proportion to h. It is measured from
-one step to the next, as v at the start of a step is that at the end of the step before:
-    h c = J v - J_before v
-for points that were pressed in the step before. A point may also jump from one feature of a shape to another, which is
-no such rate. So c acts with at most twice its value of the step before, not with the other sign, and not where it is
-more than forces and impulses can do in a step. It is zero at points that a host gives, along tangents whose friction
-slid in the step before, as friction acts against the slip in the middle of a step, and in islands in which jointed
-bodies are deep in other shapes.
+    y = J v+ + o+ + h/2 c,   y_before = J v + o - h/2 c
+with the drift o of `constraints.contact_motion`. Without c, bodies that tip, roll or spin on a point would slip, and
+lose energy in proportion to h. It is measured from one step to the next, as the start of a step is the end of the step
+before:
+    h c = (J v + o) - (J_before v + o+_before)
+Of a body that turns with what carries it J and o change by as much, and c is zero. It is found for points that were
+pressed in the step before. A point may also jump from one feature of a shape to another, which is no such rate. So c
+acts with at most twice its value of the step before, not with the other sign, and not where it is more than forces and
+impulses can do in a step. It is zero at points that a host gives, along tangents whose friction slid in the step
+before, as friction acts against the slip in the middle of a step, and in islands in which jointed bodies are deep in
+other shapes.
 """
 
 import warp as wp
@@ -99,7 +101,7 @@ def limit_bias(
 
 @wp.func
 def measure_bias(work: WorkArrays, item: int, y: Real, worker: int):
-    """Write what is found of c along a direction, and what acts of it, in the first substep of a step; y is J v."""
+    """Write what is found of c along a direction, and what acts of it, in the first substep of a step; y is J v + o."""
     allowed = work.contact_most_bias[item // 3, worker]
     if any_positive(allowed * work.measures_bias[0, worker]):
         zero = y - y
@@ -114,7 +116,7 @@ def measure_bias(work: WorkArrays, item: int, y: Real, worker: int):
 
 @wp.func
 def store_contact_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
-    """Write J v and c of each point that is pressed to the state, but not of environments that have failed or sleep."""
+    """Write J v + o and c of points that are pressed to the state, but not of environments that failed or sleep."""
     kept = maximum(state.failure[0, block], find_asleep(model, state, block))
     for k in range(model.contact_rows // 3):
         point = model.row_item[model.contact_row + 3 * k] // 3

@@ -140,7 +140,7 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         if axis == 0:
             set_drift(model, work, point, block, worker, h)
             g = load_vec3(model.gravity, 0, block)
-            y = row_rate(model, work, work.v, row, worker)
+            y = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point, worker]
             free = row_rate(model, work, work.vdot, row, worker)
             limit_bias(model, work, row, point, free, sqrt(dot(g, g)), worker, h)
             measure_bias(work, 3 * point, y, worker)
@@ -155,13 +155,13 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
 def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, block: int, worker: int, h: Real):
     """Write the coefficient and the anchors of the tangents of a point, for J of both; `row` is of the second one."""
     pair = model.contact_of_point[point]
-    y_1 = row_rate(model, work, work.v, row - 1, worker)
-    y_2 = row_rate(model, work, work.v, row, worker)
+    y_1 = row_rate(model, work, work.v, row - 1, worker) + work.contact_drift_before[3 * point + 1, worker]
+    y_2 = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point + 2, worker]
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
     s = work.since_placed[0, worker]
-    y_1 = y_1 + work.contact_drift_before[3 * point + 1, worker] + work.contact_bias[3 * point + 1, worker] * s
-    y_2 = y_2 + work.contact_drift_before[3 * point + 2, worker] + work.contact_bias[3 * point + 2, worker] * s
+    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * s
+    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * s
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]

@@ -31,8 +31,9 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_ve
 
 
 @wp.func
-def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int):
-    """Keep the largest residual of each point, with the impulses and velocities v+ of a substep, and J v+."""
+def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+    """Keep the largest residual of each point, with the impulses and velocities v+ of a substep, and J v+ + o."""
+    later = work.since_placed[0, worker] + h
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
@@ -44,7 +45,7 @@ def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int):
                 velocity_after(model, work, row + 1, worker),
                 velocity_after(model, work, row + 2, worker),
             )
-            rate = y - load_vec3(work.contact_drift, 3 * point, worker)
+            rate = y - load_vec3(work.contact_bias, 3 * point, worker) * later
             store_vec3(work.contact_rate, 3 * point, worker, choose(active, rate, rate - rate))
             left = friction_residual(work, row, point, y, worker)
             left = maximum(left, normal_residual(work, row, point, y.x, worker))

@@ -194,7 +194,7 @@ def island_types(precision: str) -> SimpleNamespace:
         carried_rate: wp.array(dtype=V)  # acceleration by which it turns with them, and c of the point [m/s^2]
         # Of what lasts (`lasting_contacts`), along n, t_1 and t_2.
         lead: wp.array(dtype=T)  # after the start of the step, where the point was found [s]
-        rate: wp.array(dtype=V)  # J v after the step [m/s]
+        rate: wp.array(dtype=V)  # velocity by kinematic bodies after the step, then y without c [m/s]
         bias: wp.array(dtype=V)  # what was found of c [m/s^2]
         initial: wp.array(dtype=T)  # impulse along the normal at the start of a substep [N s]
         swept: wp.array(dtype=V)  # z before a sweep, in islands with a great load (`loads`)

@@ -3,8 +3,9 @@
 Points of two colliders that pressed each other in the step before, on bodies without joints, are found in the middle of
 the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
 impulses neither slow down what rolls nor drive it. With the velocity-product acceleration c of a point
-(`constraints.contact_bias`), measured as  h c = J v - J_before v,  a time s after the start of the step
-    y = J v + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
+(`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before), where o is
+the velocity of points on kinematic bodies at the same time, a time s after the start of the step
+    y = J v + o + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
 c is limited to twice its value of the step before, and zero where the sign has changed, where it is more than forces
 and impulses can give, and along tangents where friction slid.
 """
@@ -38,7 +39,7 @@ def lasting_functions(precision: str) -> SimpleNamespace:
 
     @wp.func
     def bias_of(points: Points, point: int, old: Points, y: V, free: T, h: T):
-        """What acts of c at a point with J v, for the acceleration `free` along its normal without contacts."""
+        """What acts of c at a point with y = J v + o, for the acceleration `free` along its normal without contacts."""
         acts = V()
         points.bias[point] = V()
         pressed = points.warm[point]

@@ -481,7 +481,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
             rate -= turning_rate(bodies, colliders, env, i, j)
             turn_carried -= angular_of(bodies, colliders, env, i)
         rolls = n * roll(bodies, colliders, env, i, j, x, n, h, lead)
-        points.carried[point] = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
+        moved = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
+        turns = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
+        points.carried[point] = moved
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
@@ -490,9 +492,10 @@ def response_kernels(precision: str) -> SimpleNamespace:
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
-        y = point_rate(points, points.J, point, mechanisms.start, V())
+        y = point_rate(points, points.J, point, mechanisms.start, moved - turns * lead)
         c = bias_of(points, point, old, y, acceleration_along(mechanisms, points, point, h), h)
-        points.carried_rate[point] = c + V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
+        points.carried_rate[point] = c + turns
+        points.rate[point] = moved + turns * (h - lead)
         restore_subnormals(control_register)
 
     return SimpleNamespace(count_terms=count_terms, respond=respond)

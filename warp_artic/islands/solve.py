@@ -228,7 +228,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 stay(mechanisms, islands, island)
             for index in range(island.first_point, island.end_point):
                 point = islands.points[index]
-                points.rate[point] = point_rate(points, points.J, point, mechanisms.v, V())
+                points.rate[point] = point_rate(points, points.J, point, mechanisms.v, points.rate[point])
                 add_to_bodies(colliders, bodies, points, point, T(1.0) / h)
 
     return solve

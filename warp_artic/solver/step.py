@@ -177,7 +177,7 @@ def observe(
     """Note what the velocities of a substep tell: failures, loads, forces, and accelerations for later steps."""
     find_failure(model, state, work, block, worker)
     if model.contact_count > 0:
-        measure_residuals(model, work, worker)
+        measure_residuals(model, work, worker, h_sub)
         note_impulses(model, work, worker, substep)
     if plan.has_middle == 1 and model.closed_assemblies > 0:
         note_acting_rows(model, work, block, worker)
