@@ -54,6 +54,7 @@ from warp_artic.constraints.contact_motion import (
     drift_of,
     gap_before,
     set_drift,
+    time_of_velocities,
     velocity_before,
 )
 from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded_impulse, set_velocity_bounds
@@ -140,7 +141,9 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         if axis == 0:
             set_drift(model, work, point, block, worker, h)
             g = load_vec3(model.gravity, 0, block)
-            y = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point, worker]
+            # What turns about its axis only has no part in it, nor in what the step before has left.
+            moved = work.contact_drift_before[3 * point, worker] - work.contact_roll[point, worker]
+            y = row_rate(model, work, work.v, row, worker) + moved
             free = row_rate(model, work, work.vdot, row, worker)
             limit_bias(model, work, row, point, free, sqrt(dot(g, g)), worker, h)
             measure_bias(work, 3 * point, y, worker)
@@ -159,9 +162,9 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     y_2 = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point + 2, worker]
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
-    s = work.since_placed[0, worker]
-    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * s
-    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * s
+    of_v = time_of_velocities(work, point, worker, h)
+    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * of_v
+    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * of_v
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]
@@ -176,7 +179,8 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     slides = where_positive(creeps, slip - slip, slip)
     for item in range(3 * point + 1, 3 * point + 3):
         # Friction of what slides is against the slip in the middle of the step.
-        work.contact_bias[item, worker] = where_positive(stuck, work.contact_bias[item, worker], slip - slip)
+        holds = maximum(stuck, neg(slip))
+        work.contact_bias[item, worker] = where_positive(holds, work.contact_bias[item, worker], slip - slip)
         add_bias(work, item, worker, h)
     work.contact_friction[point, worker] = where_positive(slip, dynamic, sticks)
     for k in range(3 * point + 1, 3 * point + 3):

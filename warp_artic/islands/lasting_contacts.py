@@ -2,12 +2,12 @@
 
 Points of two colliders that pressed each other in the step before, on bodies without joints, are found in the middle of
 the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
-impulses neither slow down what rolls nor drive it. With the velocity-product acceleration c of a point
-(`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before), where o is
-the velocity of points on kinematic bodies at the same time, a time s after the start of the step
+impulses neither slow down what rolls nor drive it. Others, of links with joints, are found at its start: there lead is
+zero. With the velocity o by which kinematic bodies carry a point, and the velocity-product acceleration c
+(`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before),  a time s after the step begins
     y = J v + o + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
 c is limited to twice its value of the step before, and zero where the sign has changed, where it is more than forces
-and impulses can give, and along tangents where friction slid.
+and impulses can give, and along tangents that slide with all of their friction.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.constraints.contact_bias import LEAST_SHARE
-from warp_artic.constraints.contact_law import STUCK
+from warp_artic.constraints.contact_law import SLIDES, STUCK
 from warp_artic.islands.arrays import island_types
 
 
@@ -38,12 +38,13 @@ def lasting_functions(precision: str) -> SimpleNamespace:
         return T(0.0)
 
     @wp.func
-    def bias_of(points: Points, point: int, old: Points, y: V, free: T, h: T):
+    def bias_of(points: Points, point: int, old: Points, y: V, slip: T, free: T, h: T):
         """What acts of c at a point with y = J v + o, for the acceleration `free` along its normal without contacts."""
         acts = V()
         points.bias[point] = V()
         pressed = points.warm[point]
-        if points.lead[point] > T(0.0) and wp.length_sq(pressed) > T(0.0):
+        goes_on = points.lead[point] > T(0.0) or points.is_free[point] == 0
+        if goes_on and wp.length_sq(pressed) > T(0.0):
             index = points.earlier[point]
             c = (y - old.rate[index]) / h
             points.bias[point] = c
@@ -52,7 +53,7 @@ def lasting_functions(precision: str) -> SimpleNamespace:
             allowed = wp.abs(free) + points.normal[point][0] * along / h
             across = wp.length(points.world[point] - n * wp.dot(n, points.world[point]))
             directions = int(3)
-            if across > T(STUCK) * points.friction[point] * along:
+            if across > T(STUCK) * points.friction[point] * along and slip > T(SLIDES):
                 directions = 1
             for axis in range(directions):
                 twice = T(2.0) * old.bias[index][axis]

@@ -480,10 +480,10 @@ def response_kernels(precision: str) -> SimpleNamespace:
             carried -= v_0
             rate -= turning_rate(bodies, colliders, env, i, j)
             turn_carried -= angular_of(bodies, colliders, env, i)
-        rolls = n * roll(bodies, colliders, env, i, j, x, n, h, lead)
-        moved = along_axes(carried + slides - n * wp.dot(n, slides) + rolls, n, t_1, t_2)
+        rolls = roll(bodies, colliders, env, i, j, x, n, h, lead)
+        moved = along_axes(carried + slides - n * wp.dot(n, slides), n, t_1, t_2)
         turns = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
-        points.carried[point] = moved
+        points.carried[point] = moved + V(rolls, T(0.0), T(0.0))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
@@ -493,7 +493,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         if slip > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
         y = point_rate(points, points.J, point, mechanisms.start, moved - turns * lead)
-        c = bias_of(points, point, old, y, acceleration_along(mechanisms, points, point, h), h)
+        c = bias_of(points, point, old, y, slip, acceleration_along(mechanisms, points, point, h), h)
         points.carried_rate[point] = c + turns
         points.rate[point] = moved + turns * (h - lead)
         restore_subnormals(control_register)
