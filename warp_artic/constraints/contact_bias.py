@@ -10,8 +10,8 @@ before:
 Of a body that turns with what carries it J and o change by as much, and c is zero. It is found for points that were
 pressed in the step before. A point may also jump from one feature of a shape to another, which is no such rate. So c
 acts with at most twice its value of the step before, not with the other sign, and not where it is more than forces and
-impulses can do in a step. It is zero at points that a host gives, along tangents that slide with all of their
-friction, as friction acts against the slip in the middle of a step, and in islands in which jointed bodies are deep in
+impulses can do in a step. It is zero at points that a host gives, along tangents whose friction slid in the step
+before, as friction acts against the slip in the middle of a step, and in islands in which jointed bodies are deep in
 other shapes.
 """
 
@@ -68,7 +68,6 @@ def load_contact_velocities(
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]
         if any_positive(near):
-            work.contact_stagger[point, worker] = zero
             for k in range(3 * point, 3 * point + 3):
                 work.contact_bias[k, worker] = zero
                 work.contact_bias_found[k, worker] = zero

@@ -54,7 +54,6 @@ from warp_artic.constraints.contact_motion import (
     drift_of,
     gap_before,
     set_drift,
-    time_of_velocities,
     velocity_before,
 )
 from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded_impulse, set_velocity_bounds
@@ -162,9 +161,9 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     y_2 = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point + 2, worker]
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
-    of_v = time_of_velocities(work, point, worker, h)
-    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * of_v
-    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * of_v
+    s = work.since_placed[0, worker]
+    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * s
+    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * s
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]
@@ -179,8 +178,7 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     slides = where_positive(creeps, slip - slip, slip)
     for item in range(3 * point + 1, 3 * point + 3):
         # Friction of what slides is against the slip in the middle of the step.
-        holds = maximum(stuck, neg(slip))
-        work.contact_bias[item, worker] = where_positive(holds, work.contact_bias[item, worker], slip - slip)
+        work.contact_bias[item, worker] = where_positive(stuck, work.contact_bias[item, worker], slip - slip)
         add_bias(work, item, worker, h)
     work.contact_friction[point, worker] = where_positive(slip, dynamic, sticks)
     for k in range(3 * point + 1, 3 * point + 3):

@@ -169,7 +169,6 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
     """Write what motions give the directions of a point beside J v before and after a step, and its gap."""
     zero = real(0.0, h)
     s = work.since_placed[0, worker]
-    of_v = time_of_velocities(work, point, worker, h)
     for item in range(3 * point, 3 * point + 3):
         work.contact_drift_before[item, worker] = zero
         work.contact_drift[item, worker] = zero
@@ -181,16 +180,16 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
         A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
         A = A + turning_drift(model, work, pair, BASE_ANGULAR, block, worker)
-        before = V + A * of_v
-        after = V + A * (of_v + h)
+        before = V + A * s
+        after = V + A * (s + h)
         work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
         t_1, t_2 = tangents(n)
         set_drift_along(work, 3 * point, worker, n, before, after)
         slides = surface_rate(model, model.contact_motion1[pair], x, block)
         slides = slides - surface_rate(model, model.contact_motion0[pair], x, block)
         turns = turning_drift(model, work, pair, SURFACE_ANGULAR, block, worker)
-        before = before + slides + turns * of_v
-        after = after + slides + turns * (of_v + h)
+        before = before + slides + turns * s
+        after = after + slides + turns * (s + h)
         set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
         set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
     roll = work.contact_roll[point, worker]
@@ -198,14 +197,6 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         work.contact_drift_before[3 * point, worker] = work.contact_drift_before[3 * point, worker] + roll
         work.contact_drift[3 * point, worker] = work.contact_drift[3 * point, worker] + roll
         work.contact_moved[point, worker] = work.contact_moved[point, worker] + roll * s
-
-
-@wp.func
-def time_of_velocities(work: WorkArrays, point: int, worker: int, h: Real):
-    """When links have the velocities v of the start of a substep, where they touch: as it starts, or before that where
-    they move by more than a half of it with v+; by s, the time since links are placed.
-    """
-    return work.since_placed[0, worker] - work.contact_stagger[point, worker] * h
 
 
 @wp.func
@@ -219,10 +210,9 @@ def set_drift_along(work: WorkArrays, item: int, worker: int, d: Vec3, before: V
 def add_bias(work: WorkArrays, item: int, worker: int, h: Real):
     """Add what c gives a direction (`constraints.contact_bias`)."""
     s = work.since_placed[0, worker]
-    of_v = time_of_velocities(work, item // 3, worker, h)
     c = work.contact_bias[item, worker]
-    work.contact_drift_before[item, worker] = work.contact_drift_before[item, worker] + c * of_v
-    work.contact_drift[item, worker] = work.contact_drift[item, worker] + c * (of_v + h)
+    work.contact_drift_before[item, worker] = work.contact_drift_before[item, worker] + c * s
+    work.contact_drift[item, worker] = work.contact_drift[item, worker] + c * (s + h)
     if item % 3 == 0:
         moved = c * s * s * real(0.5, s)
         work.contact_moved[item // 3, worker] = work.contact_moved[item // 3, worker] + moved

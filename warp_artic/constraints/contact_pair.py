@@ -174,7 +174,6 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_bias": lambda tree: 3 * _points(tree),
         "contact_bias_found": lambda tree: 3 * _points(tree),
         "contact_most_bias": _points,
-        "contact_stagger": _points,
         "contact_rate_before": lambda tree: 3 * _points(tree),
         "contact_bias_before": lambda tree: 3 * _points(tree),
         "contact_rate": lambda tree: 3 * _points(tree),

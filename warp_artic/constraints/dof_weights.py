@@ -7,7 +7,6 @@ and half of v+.
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT_ORDER, weigh_bounces
-from warp_artic.constraints.contact_bias import pressing
 from warp_artic.constraints.drive import saturated_weight
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.tied_path import ties
@@ -41,7 +40,11 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
     free = real(1.0, like)
     if has_middle == 1:
         free = real(0.5, like)
-    set_spring_weights(model, work, worker, free)
+    for dof in range(model.root_dofs):
+        work.dof_weight[dof, worker] = free
+    for dof in range(model.root_dofs, model.dof_count):
+        stiffness = work.spring[dof, worker] + work.damper[dof, worker]
+        work.dof_weight[dof, worker] = where_positive(stiffness, work.theta[dof, worker], free)
     widens = any_positive(least - free)
     for row in range(model.row_count):
         widening = widens and not has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT)
@@ -61,40 +64,6 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
         weigh_bounces(model, work, worker)
         if model.tying_rows > 0:
             bounce_alike(model, work, worker, like - like)
-
-
-@wp.func
-def set_spring_weights(model: ModelArrays, work: WorkArrays, worker: int, free: Real):
-    """Write the weights that springs and dampers have, and that of free motion elsewhere."""
-    for dof in range(model.root_dofs):
-        work.dof_weight[dof, worker] = free
-    for dof in range(model.root_dofs, model.dof_count):
-        stiffness = work.spring[dof, worker] + work.damper[dof, worker]
-        work.dof_weight[dof, worker] = where_positive(stiffness, work.theta[dof, worker], free)
-
-
-@wp.func
-def expect_stagger(model: ModelArrays, work: WorkArrays, worker: int, like: Real, has_middle: int):
-    """Write by how much more than a half of a step the links of a point move with v+, where it was pressed before.
-
-    v+ is then the velocity of links at an earlier time than the end of the step (`contact_motion.time_of_velocities`).
-    """
-    zero = real(0.0, like)
-    half = real(0.5, like)
-    if has_middle == 1 and model.dof_count > model.root_dofs:
-        set_spring_weights(model, work, worker, half)
-        for turn in range(3):
-            for k in range(model.contact_rows // 3):
-                row = model.contact_row + 3 * k
-                point = model.row_item[row] // 3
-                near = work.contact_near[point, worker]
-                if any_positive(near):
-                    pressed = near * pressing(work, point, worker)
-                    if turn < 2:
-                        tie_row(model, work, row, pressed, worker)
-                    else:
-                        more = work.dof_weight[model.term_dof[model.row_term[row]], worker] - half
-                        work.contact_stagger[point, worker] = where_positive(pressed, more, zero)
 
 
 @wp.func

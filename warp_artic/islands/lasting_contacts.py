@@ -3,8 +3,9 @@
 Points of two colliders that pressed each other in the step before, on bodies without joints, are found in the middle of
 the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
 impulses neither slow down what rolls nor drive it. Others, of links with joints, are found at its start: there lead is
-zero. With the velocity o by which kinematic bodies carry a point, and the velocity-product acceleration c
-(`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before),  a time s after the step begins
+zero, and c acts across the normal alone. With the velocity o by which kinematic bodies carry a point, and the
+velocity-product acceleration c (`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before),  a
+time s after the step begins
     y = J v + o + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
 c is limited to twice its value of the step before, and zero where the sign has changed, where it is more than forces
 and impulses can give, and along tangents that slide with all of their friction.
@@ -53,9 +54,10 @@ def lasting_functions(precision: str) -> SimpleNamespace:
             allowed = wp.abs(free) + points.normal[point][0] * along / h
             across = wp.length(points.world[point] - n * wp.dot(n, points.world[point]))
             directions = int(3)
+            first = 1 - points.is_free[point]
             if across > T(STUCK) * points.friction[point] * along and slip > T(SLIDES):
                 directions = 1
-            for axis in range(directions):
+            for axis in range(first, directions):
                 twice = T(2.0) * old.bias[index][axis]
                 part = wp.clamp(c[axis], wp.min(twice, T(0.0)), wp.max(twice, T(0.0)))
                 if wp.abs(part) < allowed and wp.abs(part) > T(LEAST_SHARE) * allowed:

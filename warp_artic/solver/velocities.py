@@ -16,7 +16,6 @@ where, and the others keep their answers bitwise.
 import warp as wp
 
 from warp_artic.constraints.dispatch import measure_row
-from warp_artic.constraints.dof_weights import expect_stagger
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drives
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -145,8 +144,6 @@ def solve_velocities(
                 for dof in range(model.dof_count):
                     work.v_next[dof, worker] = work.v[dof, worker] + h * work.vdot[dof, worker]
             else:
-                if model.contact_count > 0 and continues == 0:
-                    expect_stagger(model, work, worker, h, has_middle)
                 solve_rows(model, control, work, block, worker, h, has_middle, sweeps, solver, continues)
                 passes += 1
                 if passes < PASSES and expectations == 0:
