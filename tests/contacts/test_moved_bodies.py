@@ -107,7 +107,7 @@ def test_a_turntable():
 @pytest.mark.parametrize("rate, creep", [(60, 2e-3), (240, 1e-4)])
 @pytest.mark.parametrize("share, solver", [(0.5, "direct"), (0.5, "pgs"), (0.8, "direct")])
 def test_a_turntable_carries_a_box(share, solver, rate, creep, precision):
-    """For ever, where that takes a share of its friction.
+    """A box that needs this share of its friction stays where it is on the table.
 
     Its corners were taken for points that turn against the table: at 60 Hz it went outward with 2 mm/s at half of the
     friction, and was thrown off at 0.9 of it.

@@ -18,10 +18,10 @@ def turned(time):
 @pytest.mark.parametrize("rate, creep", [(60, 1e-3), (240, 5e-5)])
 @pytest.mark.parametrize("friction", [0.5, 0.36])
 def test_a_box_stays_where_it_stands(friction, rate, creep):
-    """Which takes 0.33 of its weight.
+    """A box that needs 0.33 of its weight as friction does not creep.
 
-    Where its corners turn with it, they were taken for points that turn against the table: it went outward with
-    1.4 mm/s at 60 Hz, and was thrown off where that was most of its friction.
+    Its corners were taken for points that turn against the table: it went outward with 1.4 mm/s at 60 Hz, and was
+    thrown off where friction could hardly hold it.
     """
     table = moved(cylinder("table", 1.5, 0.05), lambda time: (0.0, 0.0, -0.05), seconds=6.0, turns=turned)
     load = [box("load", 0.05, (RADIUS, 0, 0.05))]

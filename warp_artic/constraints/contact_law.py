@@ -140,7 +140,7 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         if axis == 0:
             set_drift(model, work, point, block, worker, h)
             g = load_vec3(model.gravity, 0, block)
-            # What turns about its axis only has no part in it, nor in what the step before has left.
+            # `contact_roll`, the part of a fast spin, is left out here and in `state.contact_velocity`.
             moved = work.contact_drift_before[3 * point, worker] - work.contact_roll[point, worker]
             y = row_rate(model, work, work.v, row, worker) + moved
             free = row_rate(model, work, work.vdot, row, worker)

@@ -480,10 +480,9 @@ def response_kernels(precision: str) -> SimpleNamespace:
             carried -= v_0
             rate -= turning_rate(bodies, colliders, env, i, j)
             turn_carried -= angular_of(bodies, colliders, env, i)
-        rolls = roll(bodies, colliders, env, i, j, x, n, h, lead)
         moved = along_axes(carried + slides - n * wp.dot(n, slides), n, t_1, t_2)
         turns = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
-        points.carried[point] = moved + V(rolls, T(0.0), T(0.0))
+        points.carried[point] = moved + V(roll(bodies, colliders, env, i, j, x, n, h, lead), T(0.0), T(0.0))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         y = v_1 - v_0 + slides
         slip = wp.length(y - n * wp.dot(n, y))
