@@ -2,17 +2,18 @@
 
 J is that in the middle of a step of length h, where links are placed. A point that turns with a body, or moves along a
 curved surface, has another J at the end of the step and at its start:
-    y = J v+ + o+ + h/2 c,   y_before = J v + o - h/2 c
-with the drift o of `constraints.contact_motion`. Without c, bodies that tip, roll or spin on a point would slip, and
-lose energy in proportion to h. It is measured from one step to the next, as the start of a step is the end of the step
-before:
+    y = J v+ + o+ + (1 - w) h c,   y_before = J v + o - w h c
+with the drift o of `constraints.contact_motion`, and the part w of a step that what the point ties together moves with
+v+ (`constraints.dof_weights`): a half, and up to all of it where drives are stiff. So the mean of y over a step,
+(1 - w) y_before + w y, is that of its middle. w is that of the step before; what it has beyond a half is the lead.
+Without c, bodies that tip, roll or spin on a point would slip, and lose energy in proportion to h. It is measured from
+one step to the next, as the start of a step is the end of the step before:
     h c = (J v + o) - (J_before v + o+_before)
 Of a body that turns with what carries it J and o change by as much, and c is zero. It is found for points that were
 pressed in the step before. A point may also jump from one feature of a shape to another, which is no such rate. So c
 acts with at most twice its value of the step before, not with the other sign, and not where it is more than forces and
-impulses can do in a step. It is zero at points that a host gives, along tangents whose friction slid in the step
-before, as friction acts against the slip in the middle of a step, and in islands in which jointed bodies are deep in
-other shapes.
+impulses can do in a step. It is zero at points that a host gives, along tangents that slide, as friction acts against
+the slip in the middle of a step, and in islands in which jointed bodies are deep in other shapes.
 """
 
 import warp as wp
@@ -68,11 +69,15 @@ def load_contact_velocities(
     for point in range(model.contact_point_count):
         near = work.contact_near[point, worker]
         if any_positive(near):
+            work.contact_lead[point, worker] = zero
             for k in range(3 * point, 3 * point + 3):
                 work.contact_bias[k, worker] = zero
                 work.contact_bias_found[k, worker] = zero
                 work.contact_rate[k, worker] = zero
-            if any_positive(near * pressing(work, point, worker)):
+            pressed = near * pressing(work, point, worker)
+            if any_positive(pressed):
+                lead = state.contact_lead[point, block]
+                work.contact_lead[point, worker] = where_positive(pressed, lead, zero)
                 for k in range(3 * point, 3 * point + 3):
                     work.contact_rate_before[k, worker] = state.contact_velocity[k, block]
                     work.contact_bias_before[k, worker] = state.contact_bias[k, block]
@@ -124,6 +129,8 @@ def store_contact_velocities(model: ModelArrays, state: StateArrays, work: WorkA
         if any_positive(near):
             changes = where_positive(kept, kept - kept, near * pressing(work, point, worker))
             if any_positive(changes):
+                lead = where_positive(changes, work.contact_lead[point, worker], state.contact_lead[point, block])
+                state.contact_lead[point, block] = lead
                 for item in range(3 * point, 3 * point + 3):
                     y = where_positive(changes, work.contact_rate[item, worker], state.contact_velocity[item, block])
                     c = where_positive(changes, work.contact_bias_found[item, worker], state.contact_bias[item, block])

@@ -54,6 +54,7 @@ from warp_artic.constraints.contact_motion import (
     drift_of,
     gap_before,
     set_drift,
+    time_of_rate,
     velocity_before,
 )
 from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded_impulse, set_velocity_bounds
@@ -161,16 +162,16 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     y_2 = row_rate(model, work, work.v, row, worker) + work.contact_drift_before[3 * point + 2, worker]
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
-    s = work.since_placed[0, worker]
-    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * s
-    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * s
+    t = time_of_rate(work, point, worker, h)
+    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * t
+    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * t
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]
     z_2 = work.contact_start[3 * point + 2, worker]
     pressed = work.contact_start[3 * point, worker] * real(STUCK, sticks)
     along = sqrt(z_1 * z_1 + z_2 * z_2)
-    stuck = sticks * pressed - along
+    keeps = maximum(sticks * pressed - along, neg(slip))
     dynamic = model.contact_dynamic_friction[pair, block]
     give = maximum(work.contact_give[3 * point + 1, worker], work.contact_give[3 * point + 2, worker])
     creeps = real(CREEPS, slip) * give * along - slip
@@ -178,7 +179,7 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     slides = where_positive(creeps, slip - slip, slip)
     for item in range(3 * point + 1, 3 * point + 3):
         # Friction of what slides is against the slip in the middle of the step.
-        work.contact_bias[item, worker] = where_positive(stuck, work.contact_bias[item, worker], slip - slip)
+        work.contact_bias[item, worker] = where_positive(keeps, work.contact_bias[item, worker], slip - slip)
         add_bias(work, item, worker, h)
     work.contact_friction[point, worker] = where_positive(slip, dynamic, sticks)
     for k in range(3 * point + 1, 3 * point + 3):

@@ -6,8 +6,9 @@ mass of the link that touches it, at its velocity u before the step,
     c(x) = V + w x r + s (A + alpha x r + w x (u - V)),   r = x - p_WB
 Where neither shape has a motion of its own both are on the links, or on the world as it carries these, and y = J v.
 Else y = J v + o with the drift  o = d^T (c_1 - c_0),  where c of a shape on a link is that of the base of its tree.
-The gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more. A surface that moves beside its
-body, as a belt does, adds its velocity to o across the normal, likewise where the point is at the time s. Along the
+Velocities before a substep are those at its start, or earlier by the lead of a point (`constraints.contact_bias`). The
+gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more. A surface that moves beside its body,
+as a belt does, adds its velocity to o across the normal, likewise where the point is at the time s. Along the
 normal o has what takes a fast spin off J v that does not change the gap (`constraints.contact_detection`).
 """
 
@@ -165,10 +166,17 @@ def surface_rate(model: ModelArrays, motion: int, x: Vec3, block: int):
 
 
 @wp.func
+def time_of_rate(work: WorkArrays, point: int, worker: int, h: Real):
+    """The time from where links are placed to that at which y of a point counts before a substep (`contact_bias`)."""
+    return work.since_placed[0, worker] - work.contact_lead[point, worker] * h
+
+
+@wp.func
 def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int, h: Real):
     """Write what motions give the directions of a point beside J v before and after a step, and its gap."""
     zero = real(0.0, h)
     s = work.since_placed[0, worker]
+    t = time_of_rate(work, point, worker, h)
     for item in range(3 * point, 3 * point + 3):
         work.contact_drift_before[item, worker] = zero
         work.contact_drift[item, worker] = zero
@@ -180,16 +188,16 @@ def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, work
         V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
         A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
         A = A + turning_drift(model, work, pair, BASE_ANGULAR, block, worker)
-        before = V + A * s
-        after = V + A * (s + h)
+        before = V + A * t
+        after = V + A * (t + h)
         work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
         t_1, t_2 = tangents(n)
         set_drift_along(work, 3 * point, worker, n, before, after)
         slides = surface_rate(model, model.contact_motion1[pair], x, block)
         slides = slides - surface_rate(model, model.contact_motion0[pair], x, block)
         turns = turning_drift(model, work, pair, SURFACE_ANGULAR, block, worker)
-        before = before + slides + turns * s
-        after = after + slides + turns * (s + h)
+        before = before + slides + turns * t
+        after = after + slides + turns * (t + h)
         set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
         set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
     roll = work.contact_roll[point, worker]
@@ -209,11 +217,12 @@ def set_drift_along(work: WorkArrays, item: int, worker: int, d: Vec3, before: V
 @wp.func
 def add_bias(work: WorkArrays, item: int, worker: int, h: Real):
     """Add what c gives a direction (`constraints.contact_bias`)."""
-    s = work.since_placed[0, worker]
+    t = time_of_rate(work, item // 3, worker, h)
     c = work.contact_bias[item, worker]
-    work.contact_drift_before[item, worker] = work.contact_drift_before[item, worker] + c * s
-    work.contact_drift[item, worker] = work.contact_drift[item, worker] + c * (s + h)
+    work.contact_drift_before[item, worker] = work.contact_drift_before[item, worker] + c * t
+    work.contact_drift[item, worker] = work.contact_drift[item, worker] + c * (t + h)
     if item % 3 == 0:
+        s = work.since_placed[0, worker]
         moved = c * s * s * real(0.5, s)
         work.contact_moved[item // 3, worker] = work.contact_moved[item // 3, worker] + moved
 

@@ -136,6 +136,10 @@ CONTACT_PAIR = ConstraintFamily(
             meaning="What these change by, by themselves, at the start of a step [m/s^2]",
             size=3,
         ),
+        Measure(
+            name="contact_lead",
+            meaning="Part of the last step, beyond a half, in which a pressed point moved with its new velocity",
+        ),
         Measure(name="contact_crowded", meaning="1 where a step had no room for a point that touches, 0 elsewhere"),
         Measure(name="contact_residual", meaning="Largest residual of the contact law of a point [m/s]"),
     ),
@@ -171,6 +175,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_weight": _points,
         "contact_hits": _points,
         "contact_hit_before": _points,
+        "contact_lead": _points,
         "contact_bias": lambda tree: 3 * _points(tree),
         "contact_bias_found": lambda tree: 3 * _points(tree),
         "contact_most_bias": _points,

@@ -9,7 +9,7 @@ wrong. What rows give way by for the sake of a solver is part of it. Impacts tha
 
 import warp as wp
 
-from warp_artic.constraints.contact_motion import velocity_after
+from warp_artic.constraints.contact_motion import time_of_rate, velocity_after
 from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -33,7 +33,6 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_ve
 @wp.func
 def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Keep the largest residual of each point, with the impulses and velocities v+ of a substep, and J v+ + o."""
-    later = work.since_placed[0, worker] + h
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
@@ -45,6 +44,7 @@ def measure_residuals(model: ModelArrays, work: WorkArrays, worker: int, h: Real
                 velocity_after(model, work, row + 1, worker),
                 velocity_after(model, work, row + 2, worker),
             )
+            later = time_of_rate(work, point, worker, h) + h
             rate = y - load_vec3(work.contact_bias, 3 * point, worker) * later
             rate = vec3(rate.x - work.contact_roll[point, worker], rate.y, rate.z)
             store_vec3(work.contact_rate, 3 * point, worker, choose(active, rate, rate - rate))

@@ -60,6 +60,7 @@ def set_dof_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Rea
     if model.tying_rows + model.contact_count > 0:
         for turn in range(2):
             tie_weights(model, work, worker, turn)
+        note_leads(model, work, worker, least, free)
     if model.bouncing_limits > 0:
         weigh_bounces(model, work, worker)
         if model.tying_rows > 0:
@@ -139,6 +140,19 @@ def tie_weights(model: ModelArrays, work: WorkArrays, worker: int, is_back: int)
         pushes = work.impulse[row, worker]
         if any_positive(pushes):
             tie_row(model, work, row, pushes, worker)
+
+
+@wp.func
+def note_leads(model: ModelArrays, work: WorkArrays, worker: int, least: Real, free: Real):
+    """Write of pressed points how much more of the step than `free` their dofs move with v+, but where all dofs do."""
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        pushes = work.impulse[row, worker]
+        if any_positive(pushes):
+            lead = work.dof_weight[model.row_dof[row], worker] - free
+            lead = where_positive(least - free, free - free, lead)
+            point = model.row_item[row] // 3
+            work.contact_lead[point, worker] = where_positive(pushes, lead, free - free)
 
 
 @wp.func

@@ -24,6 +24,8 @@ BEARING = "bearing_impulse"
 """What sweeps begin with (`constraints.bearing_rows`); what a direct solution begins with does not change it."""
 CONTACT_MEMORY = ("contact_impulse", "contact_velocity", "contact_bias")
 """What steps read of each point of contact in the step before, but for whether it was an impact."""
+CONTACT_LEAD = "contact_lead"
+"""What they read of it where there are drives."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ def state_fields(group: Group, integrator: str, by: Iterable[str]) -> list[State
     tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
     counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
     counts |= {name: 3 * tree.kinds["contact"] for name in CONTACT_MEMORY}
+    counts[CONTACT_LEAD] = model.driven * tree.kinds["contact"]
     counts[BEARING] = (1 - model.innovations_only) * len(group.field(BEARING).scalars)
     counts[ENERGY_GAIN] = model.guards_trees * len(group.field(ENERGY_GAIN).scalars)
     if tables == 3:
