@@ -96,6 +96,8 @@ SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 CREEPS = wp.constant(2.0)
 """Of R z: a slip that is less is of R alone, and not of a point that slides, where friction is within its cone."""
+LEFT = wp.constant(0.1)
+"""Of h |c| along tangents: a point whose friction is at its bound, and that slips by less, does not slide."""
 STUCK = wp.constant(0.999)
 """Part of the cone in which the friction of the step before was that of a point that sticks."""
 
@@ -163,15 +165,18 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
     measure_bias(work, 3 * point + 1, y_1, worker)
     measure_bias(work, 3 * point + 2, y_2, worker)
     t = time_of_rate(work, point, worker, h)
-    y_1 = y_1 + work.contact_bias[3 * point + 1, worker] * t
-    y_2 = y_2 + work.contact_bias[3 * point + 2, worker] * t
-    slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
+    c_1 = work.contact_bias[3 * point + 1, worker]
+    c_2 = work.contact_bias[3 * point + 2, worker]
+    y_1 = y_1 + c_1 * t
+    y_2 = y_2 + c_2 * t
+    speed = sqrt(y_1 * y_1 + y_2 * y_2)
+    slip = speed - real(SLIDES, y_1)
     sticks = model.contact_static_friction[pair, block]
     z_1 = work.contact_start[3 * point + 1, worker]
     z_2 = work.contact_start[3 * point + 2, worker]
     pressed = work.contact_start[3 * point, worker] * real(STUCK, sticks)
     along = sqrt(z_1 * z_1 + z_2 * z_2)
-    keeps = maximum(sticks * pressed - along, neg(slip))
+    keeps = maximum(sticks * pressed - along, real(LEFT, h) * h * sqrt(c_1 * c_1 + c_2 * c_2) - speed)
     dynamic = model.contact_dynamic_friction[pair, block]
     give = maximum(work.contact_give[3 * point + 1, worker], work.contact_give[3 * point + 2, worker])
     creeps = real(CREEPS, slip) * give * along - slip
