@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.constraints.contact_bias import LEAST_SHARE
-from warp_artic.constraints.contact_law import SLIDES, STUCK
+from warp_artic.constraints.contact_law import LEFT, SLIDES, STUCK
 from warp_artic.islands.arrays import island_types
 
 
@@ -39,7 +39,7 @@ def lasting_functions(precision: str) -> SimpleNamespace:
         return T(0.0)
 
     @wp.func
-    def bias_of(points: Points, point: int, old: Points, y: V, slip: T, free: T, h: T):
+    def bias_of(points: Points, point: int, old: Points, y: V, free: T, h: T):
         """What acts of c at a point with y = J v + o, for the acceleration `free` along its normal without contacts."""
         acts = V()
         points.bias[point] = V()
@@ -55,7 +55,10 @@ def lasting_functions(precision: str) -> SimpleNamespace:
             across = wp.length(points.world[point] - n * wp.dot(n, points.world[point]))
             directions = int(3)
             first = 1 - points.is_free[point]
-            if across > T(STUCK) * points.friction[point] * along and slip > T(SLIDES):
+            slip = y - c * points.lead[point]
+            least = wp.max(T(SLIDES), T(LEFT) * h * wp.sqrt(c[1] * c[1] + c[2] * c[2]))
+            slides = slip[1] * slip[1] + slip[2] * slip[2] > least * least
+            if across > T(STUCK) * points.friction[point] * along and slides:
                 directions = 1
             for axis in range(first, directions):
                 twice = T(2.0) * old.bias[index][axis]

@@ -69,10 +69,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
 
     @wp.func
     def lead_of(colliders: Colliders, bodies: Bodies, i: int, j: int, old: Points, key: wp.int64, ahead: T):
-        lead = T(0.0)
-        if are_free(bodies, colliders, i, j):
-            lead = lead_of_keys(old, key, MAX_CANDIDATES, ahead)
-        return lead
+        return lead_of_keys(old, key, MAX_CANDIDATES, ahead)
 
     @wp.func
     def side_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):

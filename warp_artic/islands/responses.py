@@ -484,15 +484,14 @@ def response_kernels(precision: str) -> SimpleNamespace:
         turns = V(T(0.0), wp.dot(t_1, rate), wp.dot(t_2, rate))
         points.carried[point] = moved + V(roll(bodies, colliders, env, i, j, x, n, h, lead), T(0.0), T(0.0))
         points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
-        y = v_1 - v_0 + slides
-        slip = wp.length(y - n * wp.dot(n, y))
+        slip = v_1 - v_0 + slides
         pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
         points.surfaces[point] = pair
         points.friction[point] = colliders.static_friction[pair]
-        if slip > T(SLIDES):
+        if wp.length(slip - n * wp.dot(n, slip)) > T(SLIDES):
             points.friction[point] = colliders.dynamic_friction[pair]
         y = point_rate(points, points.J, point, mechanisms.start, moved - turns * lead)
-        c = bias_of(points, point, old, y, slip, acceleration_along(mechanisms, points, point, h), h)
+        c = bias_of(points, point, old, y, acceleration_along(mechanisms, points, point, h), h)
         points.carried_rate[point] = c + turns
         points.rate[point] = moved + turns * (h - lead)
         restore_subnormals(control_register)
