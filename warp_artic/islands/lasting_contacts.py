@@ -1,14 +1,13 @@
 """Contacts that last from step to step are found in the middle of a step, as those of one mechanism alone are.
 
-Points of two colliders that pressed each other in the step before, on bodies without joints, are found in the middle of
-the step, `lead` after its start, to which both are moved with their velocities. J of there turns with them, and
-impulses neither slow down what rolls nor drive it. Others, of links with joints, are found at its start: there lead is
-zero, and c acts across the normal alone. With the velocity o by which kinematic bodies carry a point, and the
-velocity-product acceleration c (`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before),  a
-time s after the step begins
+Points of two colliders that pressed each other in the step before are found in the middle of the step, `lead` after its
+start, to which both are moved with their velocities: there J of links with joints and M^-1 are too. J turns with what
+rolls, and impulses neither slow it down nor drive it. Other points are found at the start of the step; there lead is
+zero. With the velocity o by which kinematic bodies carry a point, and the velocity-product acceleration c
+(`constraints.contact_bias`), measured as  h c = (J v + o) - (J_before v + o_before),  a time s after the step begins
     y = J v + o + (s - lead) c,   g = g_lead + J_n (dx - lead v_0) + c_n (s - lead)^2 / 2
 c is limited to twice its value of the step before, and zero where the sign has changed, where it is more than forces
-and impulses can give, and along tangents that slide with all of their friction.
+and impulses can give, along normals of links with joints, and along tangents that slide with all of their friction.
 """
 
 from functools import cache

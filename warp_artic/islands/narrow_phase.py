@@ -39,8 +39,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     find_candidates, vector_of = candidates_of.find, candidates_of.vector
     is_hidden, deepest, side_of_patch = candidates_of.is_hidden, candidates_of.deepest, candidates_of.side
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
-    closing_of, are_free, pose_ahead = predicted.closing, predicted.are_free, predicted.pose_ahead
-    lead_of_keys = lasting_functions(precision).lead
+    closing_of, pose_ahead = predicted.closing, predicted.pose_ahead
+    lead_of = lasting_functions(precision).lead
     predicted_pose, prediction_count = predicted.pose, predicted.count
 
     @wp.func
@@ -66,10 +66,6 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         """The first key of a pair."""
         other = second % colliders.count
         return (wp.int64(first) * wp.int64(colliders.count) + wp.int64(other)) * wp.int64(MAX_CANDIDATES)
-
-    @wp.func
-    def lead_of(colliders: Colliders, bodies: Bodies, i: int, j: int, old: Points, key: wp.int64, ahead: T):
-        return lead_of_keys(old, key, MAX_CANDIDATES, ahead)
 
     @wp.func
     def side_of(colliders: Colliders, i: int, j: int, between: wp.vec3d, R_0: M, R_1: M):
@@ -126,7 +122,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         used = int(0)
         side = T(0.0)
-        lead = lead_of(colliders, bodies, i, j, old, key_of(colliders, firsts[pair], seconds[pair]), ahead)
+        lead = lead_of(old, key_of(colliders, firsts[pair], seconds[pair]), MAX_CANDIDATES, ahead)
         near = wp.length(colliders.half[j])
         if colliders.kind[i] != PLANE:
             near = wp.min(near, wp.length(colliders.half[i]))
@@ -206,7 +202,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         pair = wp.tid()
         env, i, j = members(colliders, firsts[pair], seconds[pair])
         first_key = key_of(colliders, firsts[pair], seconds[pair])
-        lead = lead_of(colliders, bodies, i, j, old, first_key, ahead)
+        lead = lead_of(old, first_key, MAX_CANDIDATES, ahead)
         point = starts[pair]
         count = points_of_kinds[colliders.kind[i], colliders.kind[j]]
         for number in range((1 + MAX_PREDICTIONS) * count):
