@@ -4,7 +4,8 @@ The points are those where a step places the links. Shapes that move against eac
 thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
 that their velocity leaves, and go on with the smaller shape, as a wheel takes along where it touches the road. Pairs
 whose balls do not come near are not looked at. Of a patch of a surface a point counts where its normal is one of the
-patch, and not of what the patch goes on in. A pair that joints keep apart has points once all of them have broken.
+patch, and not of what the patch goes on in; of what slides level with a face, where it is of that face
+(`collision.level_faces`). A pair that joints keep apart has points once all of them have broken.
 """
 
 import warp as wp
@@ -14,6 +15,14 @@ from warp_artic.collision.box_faces import add_face
 from warp_artic.collision.box_pair import add_box_pair
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import CONE, CYLINDER, PLANE
+from warp_artic.collision.level_faces import (
+    LEVEL,
+    face_toward,
+    first_face_axis,
+    half_across,
+    nearest_to_face,
+    parts_at,
+)
 from warp_artic.collision.places import UNUSED, set_unused
 from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
@@ -161,10 +170,48 @@ def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, wor
                 gap = where_positive(is_let_go(model, work, pair, worker, gap), gap, real(UNUSED, gap))
             work.contact_point[7 * point + 6, worker] = gap
             work.contact_near[point, worker] = nearness(model, work, pair, point, block, worker, h)
+        if body0.kind != PLANE:
+            leave_level(model, work, pair, x_0, body0, x_1 + moved, body1, real(1.0, h), block, worker, h)
+            leave_level(model, work, pair, x_1 + moved, body1, x_0, body0, real(-1.0, h), block, worker, h)
     else:
         for point in range(first, first + model.contact_points[pair]):
             set_unused(work.contact_point, point, worker, x_0)
             work.contact_near[point, worker] = h - h
+
+
+@wp.func
+def leave_level(
+    model: ModelArrays,
+    work: WorkArrays,
+    pair: int,
+    x: Vec3,
+    own: Body,
+    x_other: Vec3,
+    other: Body,
+    sense: Real,
+    block: int,
+    worker: int,
+    h: Real,
+):
+    """Leave out the points of a pair that a face of one of its shapes, with which the other one is level, parts.
+
+    `sense` is 1 where the face is of the first one, -1 where it is of the second one.
+    """
+    first = model.contact_first[pair]
+    level = real(LEVEL, h) * model.contact_thickness[pair, block]
+    zero = h - h
+    for axis in range(first_face_axis(own), 3):
+        c = face_toward(model.contact_hull_point, own, axis, other, x_other - x)
+        nearest = x_other + nearest_to_face(model.contact_hull_point, c, other)
+        between = dot(c, nearest - x) - half_across(own, axis)
+        if any_positive(between + level):
+            closing = sense * dot(c, closing_at(model, work, pair, nearest, nearest, block, worker))
+            between = between - h * maximum(closing, zero)
+            for point in range(first, first + model.contact_points[pair]):
+                n = load_vec3(work.contact_point, 7 * point + 3, worker) * sense
+                gap = work.contact_point[7 * point + 6, worker]
+                near = work.contact_near[point, worker]
+                work.contact_near[point, worker] = near - near * parts_at(c, n, between, level, gap, other)
 
 
 @wp.func

@@ -6,7 +6,7 @@ scale is as large as its largest half axis. Boxes and meshes are exact under any
 A mesh is its bounding ball or box, or its convex hull, where its approximation says so. Otherwise a static mesh is its
 surface, and a moving one the hulls of its connected parts, if these are convex. Parts that are not are decomposed where
 the approximation asks for several shapes or for details, and CoACD is installed (`convex_parts`); else they become
-their hulls, with a warning.
+their hulls, with a warning. A hull that is a box becomes one (`box_hulls`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.usd import solids, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.box_hulls import as_box
 from warp_artic.usd.convex_hull import convex_hull
 from warp_artic.usd.convex_parts import can_decompose, convex_parts
 from warp_artic.usd.flat_patches import MOST_TRIANGLES, Patch, flat_patches, is_convex
@@ -139,7 +140,7 @@ class ShapeReader:
         if is_closed and is_convex(points, triangles):
             hull = self._hull(surface[0][np.unique(triangles)], ANY)
             if hull is not None and len(hull.points) <= HULL_VERTICES:
-                return [hull]
+                return [as_box(hull)]
         found = flat_patches(points, triangles)
         if found is None and self._approximation() in FILLS:
             return [one for one in self.shapes(ShapeKind.CONVEX) if one is not None]
@@ -168,8 +169,9 @@ class ShapeReader:
         if self.prim.GetTypeName() == "Mesh" and kind is ShapeKind.CONVEX and self._approximation() != HULL:
             parts = self._parts()
             if parts:
-                return list(parts)
-        return [self.read(kind)]
+                return [as_box(part) for part in parts]
+        shape = self.read(kind)
+        return [shape if shape is None else as_box(shape)]
 
     def _parts(self) -> list[Shape]:
         """The hulls of the parts of a mesh, and of what those that are not convex are decomposed into.
