@@ -79,3 +79,12 @@ def test_ball_rolls_off_an_edge():
     motion = simulated(ContactScene(solids=[ball, table], friction=1.0, has_ground=False), 0.9, dt=1 / 1000)
     assert np.abs(motion.energy - motion.energy[0]).max() < 1e-3 * motion.kinetic[-1]
     assert motion.turning("ball")[-1, 1] > 10.0
+
+
+def test_box_rocks_to_rest_on_a_disc():
+    """The flat end of a cylinder is no edge: a tilted box that lands there comes to rest."""
+    disc = cylinder("disc", 0.05, 0.005, (0, 0, -0.005), mass=0.0)
+    die = box("die", 0.008, (0.01, 0, 0.0086), quaternion=turn((1, 0.3, 0), 0.04), turning=(0.5, 0.3, 0), mass=0.004)
+    motion = simulated(ContactScene(solids=[die, disc], friction=0.3, has_ground=False), 2.0)
+    assert motion.largest_speed[-1] < 2e-3
+    assert motion.place("die")[-1, 2] == pytest.approx(0.008, abs=1e-6)

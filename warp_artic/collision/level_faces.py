@@ -9,7 +9,7 @@ of such a face do not count while it goes on parting them.
 import warp as wp
 
 from warp_artic.collision.bodies import Body, middle_of, round_radius, support
-from warp_artic.collision.kinds import BOX, CONVEX, CYLINDER
+from warp_artic.collision.kinds import BOX, CONE, CONVEX, CYLINDER
 from warp_artic.collision.signs import signed
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -32,6 +32,8 @@ ALONG = wp.constant(0.99)
 """Cosine of the angle to the normal of a face up to which a contact point is one of it."""
 EDGE = wp.constant(0.999999)
 """The same, up to which what is round and apart is above the face."""
+UPRIGHT = wp.constant(0.8)
+"""Square of the cosine between the axis of a cylinder or cone and a face from which on it stands on that one."""
 LEAST_GAP = wp.constant(1e-3)
 """Gap from which on it is apart, as a share of LEVEL."""
 
@@ -83,8 +85,13 @@ def parts_at(c: Vec3, n: Vec3, between: Real, level: Real, gap: Real, other: Bod
     zero = one - one
     along = dot(n, c)
     across = real(ALONG, gap) - along
+    parted = where_positive(across, where_positive(between + level, one, zero), zero)
     if other.kind == BOX or other.kind == CONVEX:
-        return where_positive(across, where_positive(between + level, one, zero), zero)
+        return parted
     tolerated = where_positive(across, level, minimum(gap * real(0.5, gap), level))
     comes = where_positive(gap - level * real(LEAST_GAP, gap), real(EDGE, gap) - along, neg(one))
-    return where_positive(maximum(across, comes), where_positive(between + tolerated, one, zero), zero)
+    rolls = where_positive(maximum(across, comes), where_positive(between + tolerated, one, zero), zero)
+    if other.kind == CYLINDER or other.kind == CONE:
+        axis = dot(column(other.R, 2), c)
+        return where_positive(axis * axis - real(UPRIGHT, gap), parted, rolls)
+    return rolls
