@@ -3,7 +3,8 @@
 A box that slides over a floor of boxes comes to the next one of them at an edge. Before, the two are apart across that
 edge, and so a contact point there would stop the box, or trip it up; but they are also apart by the plane of the upper
 face, which it slides along. Two convex solids are apart where any plane parts them, so points whose normal is not that
-of such a face do not count while it goes on parting them.
+of such a face do not count while it goes on parting them. A box that leans on an edge is held by
+it, and so is any hull.
 """
 
 import warp as wp
@@ -34,6 +35,8 @@ EDGE = wp.constant(0.999999)
 """The same, up to which what is round and apart is above the face."""
 UPRIGHT = wp.constant(0.8)
 """Square of the cosine between the axis of a cylinder or cone and a face from which on it stands on that one."""
+LYING = wp.constant(0.999)
+"""Square of the cosine between an axis of a box and a face from which on the box lies on it."""
 LEAST_GAP = wp.constant(1e-3)
 """Gap from which on it is apart, as a share of LEVEL."""
 
@@ -75,6 +78,13 @@ def nearest_to_face(hull_points: Array, c: Vec3, other: Body):
 
 
 @wp.func
+def along_an_axis(body: Body, c: Vec3):
+    """The largest square of the cosine between a direction and an axis of a solid."""
+    x, y, z = dot(column(body.R, 0), c), dot(column(body.R, 1), c), dot(column(body.R, 2), c)
+    return maximum(x * x, maximum(y * y, z * z))
+
+
+@wp.func
 def parts_at(c: Vec3, n: Vec3, between: Real, level: Real, gap: Real, other: Body):
     """One where a face with the normal c parts two solids, by a distance `between`, from a point with n and gap.
 
@@ -86,8 +96,10 @@ def parts_at(c: Vec3, n: Vec3, between: Real, level: Real, gap: Real, other: Bod
     along = dot(n, c)
     across = real(ALONG, gap) - along
     parted = where_positive(across, where_positive(between + level, one, zero), zero)
-    if other.kind == BOX or other.kind == CONVEX:
-        return parted
+    if other.kind == CONVEX:
+        return zero
+    if other.kind == BOX:
+        return where_positive(along_an_axis(other, c) - real(LYING, gap), parted, zero)
     tolerated = where_positive(across, level, minimum(gap * real(0.5, gap), level))
     comes = where_positive(gap - level * real(LEAST_GAP, gap), real(EDGE, gap) - along, neg(one))
     rolls = where_positive(maximum(across, comes), where_positive(between + tolerated, one, zero), zero)
