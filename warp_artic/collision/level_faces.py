@@ -3,8 +3,8 @@
 A box that slides over a floor of boxes comes to the next one of them at an edge. Before, the two are apart across that
 edge, and so a contact point there would stop the box, or trip it up; but they are also apart by the plane of the upper
 face, which it slides along. Two convex solids are apart where any plane parts them, so points whose normal is not that
-of such a face do not count while it goes on parting them. A box that leans on an edge is held by
-it, and so is any hull.
+of such a face do not count while it goes on parting them. A box that leans on an edge is held by it, and so is any hull
+that is no box.
 """
 
 import warp as wp

@@ -13,7 +13,7 @@ Of a body that turns with what carries it J and o change by as much, and c is ze
 pressed in the step before. A point may also jump from one feature of a shape to another, which is no such rate. So c
 acts with at most twice its value of the step before, not with the other sign, and not where it is more than forces and
 impulses can do in a step. It is zero at points that a host gives, along tangents that slide, as friction acts against
-the slip in the middle of a step, and in islands in which jointed bodies are deep in other shapes.
+the slip in the middle of a step, and in islands in which jointed bodies are far too deep in other shapes.
 """
 
 import warp as wp
@@ -40,6 +40,8 @@ from warp_artic.phases.integrate import find_asleep
 DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
+TOO_DEEP = wp.constant(0.05)
+"""More overlap than that of jointed bodies, beyond DEEP, is taken back so fast that J changes by it."""
 LEAST_SHARE = wp.constant(5e-5)
 """Of what forces and impulses do: less of c than that is rounding of what rests."""
 
@@ -98,7 +100,8 @@ def limit_bias(
     """Write how much of c may act at a point whose normal has the row, for the rate `free` of J v without impulses."""
     zero = real(0.0, h)
     G = work.row_delassus[row, worker]
-    pressed = where_positive(work.is_deep[model.row_island[row], worker], zero, pressing(work, point, worker))
+    too_deep = work.is_deep[model.row_island[row], worker] - real(TOO_DEEP, h)
+    pressed = where_positive(too_deep, zero, pressing(work, point, worker))
     if model.contact_is_given[model.contact_of_point[point]] == 1:
         pressed = zero
     work.contact_most_bias[point, worker] = where_positive(pressed, absolute(free) + gravity + G * pressed / h, zero)
