@@ -18,6 +18,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Vec3,
     absolute,
     add,
+    div,
     minimum,
     mul,
     neg,
@@ -92,12 +93,16 @@ def plane_box(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Ve
 def lowest_radius(N: Vec3, R1: Mat3):
     """The unit vector across the z axis of a solid that goes down steepest, and its other side, a quarter turn on.
 
-    Where the solid stands, every one does: there it is the x axis of the solid.
+    Where the solid stands, every one does: there it is the x axis of the solid. One that lies would roll by itself if
+    that axis counted.
     """
     x = column(R1, 0)
     y = column(R1, 1)
-    along_x = real(STEADY, N.x) - dot(N, x)
+    along_x = neg(dot(N, x))
     along_y = neg(dot(N, y))
+    steady = real(STEADY, N.x)
+    least = steady * steady
+    along_x = along_x + steady * (least / (least + along_x * along_x + along_y * along_y))
     _size, u = unit_or(x * along_x + y * along_y, x)
     _size, v = unit_or(y * along_x - x * along_y, y)
     return u, v
