@@ -110,4 +110,4 @@ def test_a_lying_cylinder_stays(precision, angle, run):
     roller = cylinder("roller", 0.15, 0.2, (0.0, 0.0, 0.15), quaternion=tuple(map(float, lying)))
     motion = run(ContactScene(solids=[roller]), 3.0, precision=precision, sleep_after=float("inf"))
     moved = np.abs(motion.place("roller")[-1] - motion.place("roller")[0])
-    assert moved[:2].max() < (1e-9 if precision == "float64" else 1e-5)
+    assert moved[:2].max() < (1e-9 if precision == "float64" else 5e-5)
