@@ -13,7 +13,7 @@ Of a body that turns with what carries it J and o change by as much, and c is ze
 pressed in the step before. A point may also jump from one feature of a shape to another, which is no such rate. So c
 acts with at most twice its value of the step before, not with the other sign, and not where it is more than forces and
 impulses can do in a step. It is zero at points that a host gives, along tangents that slide, as friction acts against
-the slip in the middle of a step, and in islands in which jointed bodies are far too deep in other shapes.
+the slip in the middle of a step, and in islands in which jointed bodies overlap other shapes by more than TOO_DEEP.
 """
 
 import warp as wp
@@ -41,7 +41,7 @@ DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 TOO_DEEP = wp.constant(0.05)
-"""More overlap than that of jointed bodies, beyond DEEP, is taken back so fast that J changes by it."""
+"""Overlap of jointed bodies, as a share of half of the thinner shape and beyond DEEP, from which on c does not act."""
 LEAST_SHARE = wp.constant(5e-5)
 """Of what forces and impulses do: less of c than that is rounding of what rests."""
 
