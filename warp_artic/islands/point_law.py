@@ -1,13 +1,17 @@
 """The law of a point in a substep k of an island: a sweep solves it against the velocities that others leave it.
 
 With the velocity y = J v of the point, its gap g, and the response G = J M^-1 J^T (`responses`):
-    normal    z_n = max(0, (1 - c) z_n - m (y_n - b) / G_nn)
+    normal    z_n = max(0, z_n - c (z_n - z_kept) - m (y_n - b) / G_nn),  z_kept = 0 but for overlaps
     friction  |z_t| <= mu z_n,  against y_t
     turning   |z| <= r_T z_n  about n, against w_n, and  |z| <= r_R z_n  across it, against w_t
     apart     b = - g / k,  c = 0,  m = 1
     overlap   b = min(- s g, depenetration speed),  s = omega / a,  c = 1 / (1 + k omega a),  m = k omega a c: an
               implicit spring of omega = 2 pi FREQUENCY / k with the damping ratio DAMPING,  a = 2 DAMPING + k omega;
-              m is less where joints leave the point a short lever (`constraints.contact_lever`)
+              m is less where joints leave the point a short lever (`constraints.contact_lever`). At rest the spring
+              would bear z_n with an overlap of c G_nn z_n / (m s). It bears no more than one of d = RESTING_OVERLAP of
+              half of the thinner shape does, z_kept = min(max(0, z_0 - m s d / (c G_nn)), MOST_KEPT k / G_nn) between
+              bodies without joints, with z_0 at the start of the substep: thin and small bodies below others would
+              sink in by much of their size
     relaxed   b = 0 for overlaps, c = 0, m = 1: the overlap correction leaves no velocity
     impact    y_n before a substep closes the gap after a time t within it, faster than the bounce threshold: then
               b = e sqrt(y_n^2 - 2 a_n g) - a_n t,  c = 0,  m = 1,   from the speed at which it has come to the other
@@ -42,6 +46,11 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
+RESTING_OVERLAP = wp.constant(0.01)
+"""Share of half of the thinner shape."""
+MOST_KEPT = wp.constant(500.0)
+"""Of G_nn z_kept / k, the acceleration of what the point pushes, if that were free [m/s^2]: what is wedged between others
+would be pressed more and more."""
 STIFF = wp.constant(3.0)
 """r of a spring from which on it is as good as hard: by its weight a body sinks in by less than g k^2 / STIFF."""
 LEAST_THETA = wp.constant(1.0e-3)
@@ -227,6 +236,7 @@ def point_law(precision: str) -> SimpleNamespace:
         b: T  # [m/s]
         m: T
         c: T
+        kept: T  # z_kept [N s]
 
     @wp.func
     def softness(k: T):
@@ -249,7 +259,7 @@ def point_law(precision: str) -> SimpleNamespace:
         is_relaxed: int,
         ahead: T,
     ):
-        law = NormalLaw(T(0.0), T(1.0), T(0.0))
+        law = NormalLaw(T(0.0), T(1.0), T(0.0), T(0.0))
         stiffness = colliders.stiffness[surfaces]
         turn = stiffness * k * k * response  # square of the angle of its swing
         if turn < T(STIFF):
@@ -260,18 +270,23 @@ def point_law(precision: str) -> SimpleNamespace:
             law.m = response / (response + compliance)
             law.c = compliance / (response + compliance)
             if is_relaxed == 1:
-                law = NormalLaw(T(0.0), T(0.0), T(0.0))
+                law = NormalLaw(T(0.0), T(0.0), T(0.0), T(0.0))
         elif gap > T(0.0):
             law.b = -gap / k
         elif is_relaxed == 0 and not is_projected(colliders, points, point, gap):
-            fastest = wp.min(
-                colliders.depenetration_speed[points.first[point]], colliders.depenetration_speed[points.second[point]]
-            )
+            i = points.first[point]
+            j = points.second[point]
+            fastest = wp.min(colliders.depenetration_speed[i], colliders.depenetration_speed[j])
+            resting = T(RESTING_OVERLAP) * wp.min(colliders.thickness[i], colliders.thickness[j])
             law.b = wp.min(-gap * soft.s, fastest)
             law.m = soft.m * lever_share(response, points.reach[point])
             law.c = soft.c
+            if points.is_free[point] == 1:
+                most = T(MOST_KEPT) * k / response
+                borne = law.m * soft.s * resting / (soft.c * response)
+                law.kept = wp.clamp(points.initial[point] - borne, T(0.0), most)
         if points.bounce[point] > T(NO_BOUNCE):
-            law = NormalLaw(points.bounce[point], T(1.0), T(0.0))
+            law = NormalLaw(points.bounce[point], T(1.0), T(0.0), T(0.0))
         return law
 
     @wp.func
@@ -308,7 +323,7 @@ def point_law(precision: str) -> SimpleNamespace:
             ahead = T(0.5) * k * before[0]
         law = normal_law(colliders, points, point, surfaces, gap, response[0], k, soft, is_relaxed, ahead)
         z = points.z[point]
-        z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * z[0], T(0.0))
+        z_n = wp.max(z[0] - law.m * (y[0] - law.b) / response[0] - law.c * (z[0] - law.kept), T(0.0))
         change = z_n - z[0]
         y_1 = y[1] + response[1] * change
         y_2 = y[2] + response[2] * change
