@@ -12,7 +12,6 @@ import warp as wp
 
 from warp_artic.collision.bodies import body, round_radius, support
 from warp_artic.collision.collide import collide
-from warp_artic.collision.level_faces import LEVEL, face_toward, half_across, nearest_to_face, parts_at
 from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import TILT
 from warp_artic.islands.arrays import island_types
@@ -137,31 +136,11 @@ def candidate_functions(precision: str) -> SimpleNamespace:
             gap = T(UNUSED)
         return point - n * (T(0.5) * gap), n, gap
 
-    @wp.func
-    def face(colliders: Colliders, own: int, other: int, between: wp.vec3d, R_own: M, R_other: M, axis: int):
-        """The normal of a face of one solid toward another one, the point of that which is nearest to it, from the
-        origin of the first one, and how far that is from the face."""
-        u, w = solid(colliders, own, R_own), solid(colliders, other, R_other)
-        way = vec3(T(between[0]), T(between[1]), T(between[2]))
-        toward = face_toward(colliders.hull_points, u, axis, w, way)
-        least = nearest_to_face(colliders.hull_points, toward, w)
-        c = V(toward.x, toward.y, toward.z)
-        nearest = V(way.x, way.y, way.z) + V(least.x, least.y, least.z)
-        return c, nearest, wp.dot(c, nearest) - half_across(u, axis)
-
-    @wp.func
-    def is_parted(colliders: Colliders, own: int, other: int, R_other: M, c: V, n: V, between: T, gap: T):
-        """Whether a face of one solid with the normal c parts it from another one at a point."""
-        level = T(LEVEL) * wp.min(colliders.thickness[own], colliders.thickness[other])
-        w = solid(colliders, other, R_other)
-        return parts_at(vec3(c[0], c[1], c[2]), vec3(n[0], n[1], n[2]), between, level, gap, w) > T(0.0)
-
     return SimpleNamespace(
         side=side_of,
         deepest=deepest,
         find=find_candidates,
         vector=vector_of,
         is_hidden=is_hidden,
-        face=face,
-        is_parted=is_parted,
+        solid=solid,
     )

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.collision.kinds import BOX, CYLINDER, PLANE
+from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.candidates import candidate_functions
 from warp_artic.islands.lasting_contacts import lasting_functions
+from warp_artic.islands.level_pairs import level_functions
 from warp_artic.islands.predicted_motion import MAX_PREDICTIONS, prediction_functions
 from warp_artic.kernels.launch import OPTIONS
 
@@ -38,7 +39,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
     candidates_of, predicted = candidate_functions(precision), prediction_functions(precision)
     find_candidates, vector_of = candidates_of.find, candidates_of.vector
     is_hidden, deepest, side_of_patch = candidates_of.is_hidden, candidates_of.deepest, candidates_of.side
-    face_of, parted_by_face, velocity_at = candidates_of.face, candidates_of.is_parted, predicted.velocity_at
+    level = level_functions(precision)
+    Placed, is_parted = level.Placed, level.is_parted
     Contact, may_close, at_start = predicted.Contact, predicted.may_close, predicted.at_start
     closing_of, pose_ahead = predicted.closing, predicted.pose_ahead
     lead_of = lasting_functions(precision).lead
@@ -102,59 +104,6 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
         for axis in range(3):
             candidates[row + axis, pair] = T(from_first[axis])
         candidates[row + 6, pair] = found.gap
-
-    @wp.func
-    def is_parted_by(
-        colliders: Colliders,
-        bodies: Bodies,
-        env: int,
-        own: int,
-        other: int,
-        x: wp.vec3d,
-        R: M,
-        x_other: wp.vec3d,
-        R_other: M,
-        n: V,
-        gap: T,
-        h: T,
-    ):
-        """Whether a face of a collider parts it from another one for a time h, at a point whose n is away from it."""
-        first = int(3)
-        if colliders.kind[own] == BOX:
-            first = 0
-        if colliders.kind[own] == CYLINDER:
-            first = 2
-        for axis in range(first, 3):
-            c, nearest, between = face_of(colliders, own, other, x_other - x, R, R_other, axis)
-            if parted_by_face(colliders, own, other, R_other, c, n, between, gap):
-                place = x + wp.vec3d(nearest)
-                v = velocity_at(bodies, colliders, env, own, place, T(0.0))
-                v -= velocity_at(bodies, colliders, env, other, place, T(0.0))
-                between -= h * wp.max(wp.dot(c, v), T(0.0))
-                if parted_by_face(colliders, own, other, R_other, c, n, between, gap):
-                    return True
-        return False
-
-    @wp.func
-    def is_parted(
-        colliders: Colliders,
-        bodies: Bodies,
-        env: int,
-        i: int,
-        j: int,
-        x_0: wp.vec3d,
-        R_0: M,
-        x_1: wp.vec3d,
-        R_1: M,
-        n: V,
-        gap: T,
-        h: T,
-    ):
-        """Whether two colliders are level with a face of one of them that n is not along (`collision.level_faces`)."""
-        if colliders.kind[i] == PLANE:
-            return False
-        parted = is_parted_by(colliders, bodies, env, i, j, x_0, R_0, x_1, R_1, n, gap, h)
-        return parted or is_parted_by(colliders, bodies, env, j, i, x_1, R_1, x_0, R_0, -n, gap, h)
 
     @wp.kernel(**OPTIONS)
     def find(
@@ -220,7 +169,8 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                     takes_part = takes_part and not is_hidden(colliders, i, j, R_0, R_1, n)
                     if takes_part:
                         left = wp.where(pose == 0, h, T(0.0))
-                        takes_part = not is_parted(colliders, bodies, env, i, j, x_0, R_0, x_1, R_1, n, gap, left)
+                        first, second = Placed(i, x_0, R_0), Placed(j, x_1, R_1)
+                        takes_part = not is_parted(colliders, bodies, env, first, second, n, gap, left)
                 if takes_part:
                     used += 1
                 else:

@@ -49,8 +49,8 @@ DAMPING = wp.constant(10.0)
 RESTING_OVERLAP = wp.constant(0.01)
 """Share of half of the thinner shape."""
 MOST_KEPT = wp.constant(500.0)
-"""Of G_nn z_kept / k, the acceleration of what the point pushes, if that were free [m/s^2]: what is wedged between others
-would be pressed more and more."""
+"""Of G_nn z_kept / k, the acceleration of what the point pushes, if that were free [m/s^2]: what is wedged between
+others would be pressed more and more."""
 STIFF = wp.constant(3.0)
 """r of a spring from which on it is as good as hard: by its weight a body sinks in by less than g k^2 / STIFF."""
 LEAST_THETA = wp.constant(1.0e-3)
