@@ -23,6 +23,7 @@ from warp_artic.usd.read_start import read_start
 from warp_artic.usd.report import Reading
 
 START_RULES = (
+    "base-moved",
     "pose-violates-joint",
     "velocity-violates-joint",
     "state-disagrees-with-pose",
@@ -79,7 +80,9 @@ class Replicator:
         for joint in tree.joints:
             dofs = tuple([with_values(dof, name=path(dof.name)) for dof in joint.dofs])
             made = with_values(joint, path=path(joint.path), dofs=dofs)
-            joints.append(self._on_world(joint, made, links, copy) if joint.parent == WORLD else made)
+            if joint.parent == WORLD:
+                made = self._on_world(joint, made, links, tree.base_motion is not None, copy)
+            joints.append(made)
         order, pairs = self.inventory.order, zip((*tree.links, *tree.joints), (*links, *joints))
         order.update([(made.path, order[read.path] + copy.shift) for read, made in pairs])
         return with_values(
@@ -109,10 +112,10 @@ class Replicator:
             return with_values(made, position0=frames[0].position, position1=frames[1].position)
         return with_values(made, frame0=frames[0], frame1=frames[1])
 
-    def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:
+    def _on_world(self, joint: Joint, made: Joint, links: list[Link], is_carried: bool, copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
         prim, child = copy.prim(joint.path), links[joint.child]
-        if len(self._targets(joint.path)) > 1:  # else its other frame is authored in the world, and the same
+        if len(self._targets(joint.path)) > 1 or not joint.dofs:  # else its frame is authored in the world, and the same
             self._list(joint.path, copy)
             ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
             if ends is None:  # an error, after which each copy is read
@@ -122,7 +125,7 @@ class Replicator:
         moves = not self.attributes.names(body).isdisjoint(VELOCITIES)
         for dof in made.dofs:
             self.attributes.report.readings[dof.name] = []
-        started = read_start(prim, made, None, child, child.pose, moves, self.attributes)
+        started = read_start(prim, made, None, child, child.pose, moves, is_carried, self.attributes)
         for dof in made.dofs:
             del self.attributes.report.readings[dof.name]  # as of the joint that was read
         return started
