@@ -115,7 +115,8 @@ class Replicator:
     def _on_world(self, joint: Joint, made: Joint, links: list[Link], is_carried: bool, copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
         prim, child = copy.prim(joint.path), links[joint.child]
-        if len(self._targets(joint.path)) > 1 or not joint.dofs:  # else its frame is authored in the world, and the same
+        # A frame that is authored in the world is the same, but that of what stays where it is comes from its body.
+        if len(self._targets(joint.path)) > 1 or not joint.dofs:
             self._list(joint.path, copy)
             ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
             if ends is None:  # an error, after which each copy is read
