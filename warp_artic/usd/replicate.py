@@ -12,6 +12,7 @@ from warp_artic.description.diagnostic import Diagnostic
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import SpatialTendon
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import VELOCITIES, Copy, Places, is_at_or_below, prim_of
@@ -48,6 +49,7 @@ class Replicator:
         self.copies = copies
         self.articulations = list(articulations)
         self.known: dict[str, _Read] = {}
+        self.frames: dict[str, Pose] = {}
 
     def articulations_of(self, copy: Copy) -> list[tuple[Articulation, Articulation]]:
         """The articulations that were read, and those of a copy, whose diagnostics go to the report."""
@@ -115,13 +117,14 @@ class Replicator:
     def _on_world(self, joint: Joint, made: Joint, links: list[Link], is_carried: bool, copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
         prim, child = copy.prim(joint.path), links[joint.child]
-        # A frame that is authored in the world is the same, but that of what stays where it is comes from its body.
-        if len(self._targets(joint.path)) > 1 or not joint.dofs:
+        if len(self._targets(joint.path)) > 1:  # else its other frame is authored in the world, and the same
             self._list(joint.path, copy)
             ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
             if ends is None:  # an error, after which each copy is read
                 return made
             made = replace(made, parent_frame=(ends.end1 if joint.reversed else ends.end0).frame)
+        elif not joint.dofs:
+            made = replace(made, parent_frame=self._authored(joint))
         body = self.inventory.bodies[copy.original(child.path)]
         moves = not self.attributes.names(body).isdisjoint(VELOCITIES)
         for dof in made.dofs:
@@ -130,6 +133,14 @@ class Replicator:
         for dof in made.dofs:
             del self.attributes.report.readings[dof.name]  # as of the joint that was read
         return started
+
+    def _authored(self, joint: Joint) -> Pose:
+        """The frame in the world that a fixed joint was read with, in place of which it has that of its body."""
+        if joint.path not in self.frames:
+            prim = self.inventory.joints[joint.path]
+            ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
+            self.frames[joint.path] = (ends.end1 if joint.reversed else ends.end0).frame
+        return self.frames[joint.path]
 
     def _list(self, joint: str, copy: Copy) -> None:
         """Put what a joint leads to into the inventory."""
