@@ -200,9 +200,13 @@ def _read_units(stage: Usd.Stage, report: Report) -> Units:
 
 
 def _report_composition(stage: Usd.Stage, report: Report) -> None:
-    """Report references and the like that lead nowhere."""
+    """Report references and the like that lead nowhere, and payloads that are not loaded."""
     for error in stage.GetCompositionErrors():
         report.warn("composition", error.rootSite.path, " ".join(str(error).split()))
+    first, *more = sorted({*stage.FindLoadable()} - {*stage.GetLoadSet()}) or [None]
+    if first is not None:
+        also = f"; so it is with {len(more)} more" if more else ""
+        report.note("payload-unloaded", first, f"its payload is not loaded: nothing in it is simulated{also}")
 
 
 def _read(

@@ -62,6 +62,13 @@ OF_STAGES = (
         "Correct the asset path or the prim path, or restore the missing file.",
     ),
     Rule(
+        "payload-unloaded",
+        NOTE,
+        "The stage was opened without some of its payloads, so their content is missing.",
+        "Any; what is loaded is simulated.",
+        "Load the payloads, such as by stage.Load(), or leave them out knowingly.",
+    ),
+    Rule(
         "attribute-value",
         ERROR,
         "A property has a value of a wrong type, or one that has no meaning.",
