@@ -18,18 +18,22 @@ ENDS = {"body1": ("", "/Robot/base"), "body0": ("/Robot/base", "")}
 MOVED = [f"/moved{copy}/root" for copy in range(3)]
 
 
-def stage_of(ends: tuple[str, str], kind: str = "Fixed", instanceable: str = "false") -> Usd.Stage:
-    """An arm on a base that a joint without a second body holds where it was made, there and at three other places."""
+def stage_of(
+    ends: tuple[str, str], kind: str = "Fixed", instanceable: str = "false", more: str = "", first: bool = True
+) -> Usd.Stage:
+    """An arm on a base that a joint without a second body holds where it was made, there and at three other places,
+    or there last."""
     side = ends.index("")
     parts = body("base", at=(0, 0, 1)) + body("arm", at=(0, 0, 1))
     parts += joint("root", kind, *ends, f"point3f physics:localPos{side} = (0, 0, 1)")
-    parts += joint("hinge", "Revolute", "/Robot/base", "/Robot/arm")
+    parts += joint("hinge", "Revolute", "/Robot/base", "/Robot/arm") + more
     layer = Sdf.Layer.CreateAnonymous(".usda")
     robot = f'def Xform "Robot" (prepend apiSchemas = ["PhysicsArticulationRootAPI"]) {{\n{parts}\n}}'
     layer.ImportFromString(f'#usda 1.0\n(\n{SI}\ndefaultPrim = "Robot"\n)\n{robot}\n')
     reference = f"(\nprepend references = @{layer.identifier}@\ninstanceable = {instanceable}\n)"
     copies = "\n".join(f'def "moved{copy}" {reference} {{\n{PLACE}\n}}' for copy in range(3))
-    stage = open_text(f'def "made" {reference} {{\n}}\n{copies}')
+    made = f'def "made" {reference} {{\n}}\n'
+    stage = open_text(f"{made}\n{copies}" if first else f"{copies}\n{made}")
     stage.held = layer  # an anonymous layer goes with the last who knows it
     return stage
 
@@ -56,3 +60,22 @@ def test_a_hinge_to_the_world_is_where_its_frame_is():
     assert joint_of(read_stage(stage), MOVED[0]).parent_frame.position == pytest.approx((0, 0, 1))
     rules = {finding.rule for finding in inspect_stage(stage).diagnostics}
     assert "pose-violates-joint" in rules and "base-moved" not in rules
+
+
+@pytest.mark.parametrize("kind", ["Spherical", "Distance"])
+@pytest.mark.parametrize("first", [True, False], ids=["made first", "made last"])
+def test_what_else_is_in_the_world_goes_with_the_base(kind, first):
+    """Loops that are closed through the world stay closed, and that is told."""
+    content = "point3f physics:localPos0 = (0.5, 0, 1)\npoint3f physics:localPos1 = (0.5, 0, 0)"
+    stage = stage_of(ENDS["body1"], more=joint("stay", kind, "", "/Robot/arm", content), first=first)
+    found = inspect_stage(stage)
+    trees = {tree.links[0].path.split("/")[1]: tree for tree in found.checked_scene.articulations}
+    for name, tree in trees.items():
+        (stay,) = tree.constraints
+        place = tree.links[0].pose
+        ends = [getattr(stay, f"position{side}", None) or getattr(stay, f"frame{side}").position for side in (0, 1)]
+        assert ends[0] == pytest.approx(tuple(place.position + place.rotation @ (0.5, 0, 0)))
+        assert ends[1] == pytest.approx((0.5, 0, 0)) and stay.name == f"/{name}/stay"
+    assert warnings_of(stage) == []
+    told = [one.path for one in found.diagnostics if one.rule == "base-moved"]
+    assert sorted(told) == sorted(f"/moved{copy}/{one}" for copy in range(3) for one in ("root", "stay"))

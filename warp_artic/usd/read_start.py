@@ -85,14 +85,24 @@ def _report_violation(joint: Joint, off_axis: np.ndarray, attributes: Attributes
 
 def _report_moved(joint: Joint, X_FM: Pose, attributes: Attributes) -> None:
     """Tell where the frame of a fixed joint in the world is not where the body is, which then stays."""
-    distance = np.linalg.norm(X_FM.position)
-    angle = np.linalg.norm(rotation_vector_from_matrix(X_FM.rotation))
-    if distance > TRANSLATION or angle > ROTATION:
+    distance, angle = _size(X_FM)
+    if is_apart(X_FM):
         text = (
             f"its frame in the world is {1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees from that on the "
             "body, which is fixed where it is authored"
         )
         attributes.report.note("base-moved", joint.path, text)
+
+
+def is_apart(X: Pose) -> bool:
+    """Whether two places are apart, by the pose of one in the other."""
+    distance, angle = _size(X)
+    return distance > TRANSLATION or angle > ROTATION
+
+
+def _size(X: Pose) -> tuple[float, float]:
+    """The distance [m] and the angle [rad] of a pose."""
+    return float(np.linalg.norm(X.position)), float(np.linalg.norm(rotation_vector_from_matrix(X.rotation)))
 
 
 def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attributes) -> None:

@@ -18,9 +18,10 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import VELOCITIES, Copy, Places, is_at_or_below, prim_of
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import read_joint_ends
+from warp_artic.usd.moved_bases import moved_constraint, tell_moved
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_base_motion import read_base_motion
-from warp_artic.usd.read_start import read_start
+from warp_artic.usd.read_start import is_apart, read_start
 from warp_artic.usd.report import Reading
 
 START_RULES = (
@@ -85,6 +86,7 @@ class Replicator:
             if joint.parent == WORLD:
                 made = self._on_world(joint, made, links, tree.base_motion is not None, copy)
             joints.append(made)
+        way = self._way(tree.joints, joints) if tree.constraints else (None, False)
         order, pairs = self.inventory.order, zip((*tree.links, *tree.joints), (*links, *joints))
         order.update([(made.path, order[read.path] + copy.shift) for read, made in pairs])
         return with_values(
@@ -95,16 +97,30 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
-            constraints=tuple([self._constraint(one, copy) for one in tree.constraints]),
+            constraints=tuple([self._constraint(one, copy, way) for one in tree.constraints]),
             base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
 
-    def _constraint(self, one: Constraint, copy: Copy) -> Constraint:
-        """A constraint, whose frame in the world depends on where the copy is if it is that of a prim there."""
+    def _way(self, joints: tuple[Joint, ...], made: list[Joint]) -> tuple[Pose | None, bool]:
+        """By which the base of a copy, where a joint fixes it, is elsewhere than that of the tree that was read, if it
+        is, and whether it was moved from where its joint has it."""
+        for joint, there in zip(joints, made):
+            if joint.parent == WORLD and not joint.dofs and len(self._targets(joint.path)) < 2:
+                way, own = (there.parent_frame @ one.inverse() for one in (joint.parent_frame, self._authored(joint)))
+                return (way if is_apart(way) else None), is_apart(own)
+        return None, False
+
+    def _constraint(self, one: Constraint, copy: Copy, way: tuple[Pose | None, bool]) -> Constraint:
+        """A constraint, whose frame in the world depends on where the copy is if it is that of a prim there, or goes
+        with its base."""
         other = one.articulation1
         made = with_values(one, name=copy.path(one.name), articulation1=other and copy.path(other))
-        if not _is_on_world(one) or len(self._targets(one.name)) < 2:
+        if not _is_on_world(one):
             return made
+        if len(self._targets(one.name)) < 2:
+            if way[1]:
+                tell_moved(made.name, self.attributes)
+            return made if way[0] is None else moved_constraint(made, way[0])
         self._list(one.name, copy)
         ends = read_joint_ends(copy.prim(one.name), self.inventory, self.attributes, self.placements)
         if ends is None:  # an error, after which each copy is read
