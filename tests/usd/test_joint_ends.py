@@ -37,10 +37,10 @@ def test_frames_are_scaled_with_their_body():
 
 def test_world_frame_is_taken_as_it_is():
     """An end without a body is in the world."""
-    stage = open_text(body("box") + joint("held", "Fixed", "", "/box", "point3f physics:localPos0 = (1, 2, 3)"))
-    held = joint_of(read_stage(stage), "/held")
-    assert (held.parent, held.reversed) == (WORLD, False)
-    assert held.parent_frame.position == (1, 2, 3)
+    stage = open_text(body("box") + joint("hinge", "Revolute", "", "/box", "point3f physics:localPos0 = (1, 2, 3)"))
+    hinge = joint_of(read_stage(stage), "/hinge")
+    assert (hinge.parent, hinge.reversed) == (WORLD, False)
+    assert hinge.parent_frame.position == (1, 2, 3)
 
 
 @pytest.mark.parametrize("ends, is_reversed", [(("/box", ""), True), (("", "/box"), False)])

@@ -52,7 +52,10 @@ def drawn(stage, path, code, meters):
 
 
 def recorded_frame(source, recording, joint_path, side, record):
-    """Origin [m] and unit axes (rows) of a side of a joint: what the stage authors, on the pose that was recorded."""
+    """Origin [m] and unit axes (rows) of a side of a joint: what the stage authors, on the pose that was recorded.
+
+    The only joint to the world fixes its body, where that is.
+    """
     prim = UsdPhysics.Joint(source.GetPrimAtPath(joint_path))
     meters = UsdGeom.GetStageMetersPerUnit(source)
     targets = (prim.GetBody0Rel, prim.GetBody1Rel)[side]().GetTargets()
@@ -60,7 +63,7 @@ def recorded_frame(source, recording, joint_path, side, record):
     q = (prim.GetLocalRot0Attr, prim.GetLocalRot1Attr)[side]().Get() or Gf.Quatf(1.0)
     R = Rotation.from_quat([*q.imaginary, q.real])
     if not targets:
-        return position, R.as_matrix().T
+        return recorded_frame(source, recording, joint_path, 1 - side, 0)
     scale = np.linalg.norm(world(source, targets[0], source.GetStartTimeCode())[:3, :3], axis=1)
     pose = recording.link_pose[record, 0, recording.link_names.index(str(targets[0]))].astype(float)
     turn = Rotation.from_quat(pose[3:])

@@ -8,10 +8,12 @@ from dataclasses import replace
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
 from warp_artic.description.joint import WORLD
+from warp_artic.description.pose import Pose
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.moved_bases import with_base
 from warp_artic.usd.read_distance import read_distance
 from warp_artic.usd.read_loop_joint import read_loop_joint
 from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, read_equality
@@ -34,15 +36,23 @@ def _reader(ends: JointEnds, inventory: Inventory) -> Reader | None:
 
 
 def read_link_joints(
-    articulation: Articulation, others: list[JointEnds], inventory: Inventory, attributes: Attributes
+    articulation: Articulation,
+    others: list[JointEnds],
+    way: Pose | None,
+    inventory: Inventory,
+    attributes: Attributes,
 ) -> tuple[Constraint, ...]:
-    """The constraints between links of an articulation; joints that are read are removed from `others`."""
+    """The constraints between links of an articulation; joints that are read are removed from `others`.
+
+    `way` is that by which its base was moved, if it was.
+    """
     own, found = {**articulation.bodies, None: WORLD}, []
     for ends in tuple(others):
         reader, links = _reader(ends, inventory), (ends.end0.body, ends.end1.body)
         if reader is None or any(link not in own for link in links):
             continue
         others.remove(ends)
+        ends = ends if way is None else with_base(ends, way, attributes)
         constraint = reader(ends, own[links[0]], own[links[1]], inventory, attributes)
         inventory.link_joints.add(ends.path)
         if constraint is None:

@@ -13,6 +13,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.link_joints import read_link_joints
 from warp_artic.usd.lookup import ARTICULATION_FIELDS, TREE_FIELDS, report_difference, resolve
+from warp_artic.usd.moved_bases import way_of_base
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_base_motion import read_base_motion
 from warp_artic.usd.read_couplings import with_couplings
@@ -83,7 +84,11 @@ def read_articulation(
     coupled = with_couplings(articulation, inventory, attributes, placements)
     is_articulation = str(plan.settings.GetPath()) in inventory.roots
     locks = read_locked_axes(articulation, is_articulation, inventory, attributes)
-    others_read = read_link_joints(articulation, others, inventory, attributes)
+    on_world = [
+        joints[edge] for branch in plan.tree.branches if branch.parent == WORLD for edge in _edges(plan, branch)
+    ]
+    way = way_of_base(read, on_world, attributes)
+    others_read = read_link_joints(articulation, others, way, inventory, attributes)
     return replace(coupled, constraints=(*beside, *others_read, *locks))
 
 
@@ -91,10 +96,15 @@ def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:
     """The kinematic body that the root is joined to, if it is."""
     for branch in plan.tree.branches:
         if branch.parent == WORLD:
-            for edge in plan.stacks.get(branch.edge, (branch.edge,)):
+            for edge in _edges(plan, branch):
                 if joints[edge].carrier is not None:
                     return joints[edge].carrier
     return None
+
+
+def _edges(plan: TreePlan, branch: Branch) -> tuple[int, ...]:
+    """The joints of a branch, by number."""
+    return plan.stacks.get(branch.edge, (branch.edge,))
 
 
 def _read_stack(

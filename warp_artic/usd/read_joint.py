@@ -66,7 +66,8 @@ def read_joint(
         report_limit(dof.name, dof.limit, joint.has_vector and not dof.axis.is_linear, attributes)
     report_swing(joint, attributes)
     parent = None if branch.parent == WORLD else links[branch.parent]
-    return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)
+    is_carried = ends.carrier is not None
+    return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, is_carried, attributes)
 
 
 def check_axes(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:

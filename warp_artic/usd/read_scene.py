@@ -51,6 +51,7 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     if prim is None:
         text = f"there is no physics scene: gravity is {EARTH} m/s^2 against the up axis"
         attributes.report.note("scene-missing", "/", text)
+        _report_up_axis(stage, attributes)
         return SceneSettings(tuple(float(component) + 0.0 for component in -EARTH * up))
     rate = resolve(attributes, prim, "steps_per_second", SCENE_FIELDS["steps_per_second"])
     if rate is not None and rate.value <= 0.0:
@@ -64,6 +65,8 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     sleep = read_sleep_of_scene(prim, attributes)
     readings = (rate, *iterations.values(), *sleep.values())
     attributes.report.readings[SCENE] = [reading for reading in readings if reading is not None]
+    if not any(attributes.vector(prim, "physics:gravityDirection", (0.0, 0.0, 0.0))):
+        _report_up_axis(stage, attributes)
     words = {name: attributes.token(prim, f"warpArtic:scene:{name}", "", allowed) for name, allowed in WORDS.items()}
     return SceneSettings(
         _gravity(prim, attributes, up),
@@ -98,6 +101,13 @@ def _up_axis(stage: Usd.Stage, attributes: Attributes) -> int:
         attributes.report.error("stage-up-axis", "/", f"upAxis is {axis}, must be Y or Z")
         return 2
     return "XYZ".index(axis)
+
+
+def _report_up_axis(stage: Usd.Stage, attributes: Attributes) -> None:
+    """Tell which way gravity is where the stage leaves that to USD."""
+    if not stage.HasAuthoredMetadata(UsdGeom.Tokens.upAxis):
+        text = f"upAxis is not authored: gravity is along -{UsdGeom.GetStageUpAxis(stage)}"
+        attributes.report.note("up-axis", "/", text)
 
 
 def choose_scene(inventory: Inventory, attributes: Attributes) -> Usd.Prim | None:

@@ -27,6 +27,7 @@ from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.instances import Instanced, with_instances
 from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
+from warp_artic.usd.layer_units import report_layer_units
 from warp_artic.usd.link_joints import with_joints_between
 from warp_artic.usd.not_simulated import report_not_simulated
 from warp_artic.usd.open_stage import open_stage, reading
@@ -157,6 +158,7 @@ def _inspect(
     inventory, copies = take_inventory_once(prims, families, attributes, placements)
     places = Places(inventory.order, copies)
     read = _read(stage, inventory, copies, places, attributes, placements)
+    report_layer_units(stage, inventory, attributes)  # once, not of each copy
     diagnostics = tuple(sorted(report.diagnostics, key=places.rank))
     readings = Readings(report.readings, places, inventory)
     scene = None if report.errors else replace(read.scene, diagnostics=diagnostics)
@@ -198,9 +200,13 @@ def _read_units(stage: Usd.Stage, report: Report) -> Units:
 
 
 def _report_composition(stage: Usd.Stage, report: Report) -> None:
-    """Report references and the like that lead nowhere."""
+    """Report references and the like that lead nowhere, and payloads that are not loaded."""
     for error in stage.GetCompositionErrors():
         report.warn("composition", error.rootSite.path, " ".join(str(error).split()))
+    first, *more = sorted({*stage.FindLoadable()} - {*stage.GetLoadSet()}) or [None]
+    if first is not None:
+        also = f"; so it is with {len(more)} more" if more else ""
+        report.note("payload-unloaded", first, f"its payload is not loaded: nothing in it is simulated{also}")
 
 
 def _read(

@@ -2,6 +2,9 @@
 
 X_FM is the pose of the child-side joint frame in the parent-side one. Positions and velocities are those of the
 displacement body0 -> body1, which is the inverse of parent -> child for a reversed joint.
+
+What is fixed to the world stays where it is authored, whatever frame its joint has there, as with PhysX and Newton: an
+asset that is referenced and moved, or copied, has a frame of where it was made.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from pxr import Usd
 
-from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.limited_positions import cone_excess, limited_positions
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
@@ -37,13 +40,18 @@ def read_start(
     child: Link,
     X_PL: Pose,
     moves: bool,
+    is_carried: bool,
     attributes: Attributes,
 ) -> Joint:
-    """The joint with its start positions and velocities; `moves` where the child has an authored velocity.
+    """The joint with its start positions and velocities; `moves` where the child has an authored velocity, `is_carried`
+    where the joint is on a kinematic body.
 
     X_PL is the authored pose of the child in the parent, or in the world.
     """
     X_FM = joint.parent_frame.inverse() @ X_PL @ joint.child_frame
+    if joint.parent == WORLD and not joint.dofs and not is_carried:
+        _report_moved(joint, X_FM, attributes)
+        return replace(joint, parent_frame=X_PL @ joint.child_frame)
     X_01 = X_FM.inverse() if joint.reversed else X_FM
     derived, off_axis = positions_of(joint, X_01)
     _report_violation(joint, off_axis, attributes)
@@ -73,6 +81,28 @@ def _report_violation(joint: Joint, off_axis: np.ndarray, attributes: Attributes
             "the axes it leaves free: the simulation starts from the joint"
         )
         attributes.report.warn("pose-violates-joint", joint.path, text)
+
+
+def _report_moved(joint: Joint, X_FM: Pose, attributes: Attributes) -> None:
+    """Tell where the frame of a fixed joint in the world is not where the body is, which then stays."""
+    distance, angle = _size(X_FM)
+    if is_apart(X_FM):
+        text = (
+            f"its frame in the world is {1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees from that on the "
+            "body, which is fixed where it is authored"
+        )
+        attributes.report.note("base-moved", joint.path, text)
+
+
+def is_apart(X: Pose) -> bool:
+    """Whether two places are apart, by the pose of one in the other."""
+    distance, angle = _size(X)
+    return distance > TRANSLATION or angle > ROTATION
+
+
+def _size(X: Pose) -> tuple[float, float]:
+    """The distance [m] and the angle [rad] of a pose."""
+    return float(np.linalg.norm(X.position)), float(np.linalg.norm(rotation_vector_from_matrix(X.rotation)))
 
 
 def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attributes) -> None:

@@ -12,17 +12,20 @@ from warp_artic.description.diagnostic import Diagnostic
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import SpatialTendon
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import VELOCITIES, Copy, Places, is_at_or_below, prim_of
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import read_joint_ends
+from warp_artic.usd.moved_bases import moved_constraint, tell_moved
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_base_motion import read_base_motion
-from warp_artic.usd.read_start import read_start
+from warp_artic.usd.read_start import is_apart, read_start
 from warp_artic.usd.report import Reading
 
 START_RULES = (
+    "base-moved",
     "pose-violates-joint",
     "velocity-violates-joint",
     "state-disagrees-with-pose",
@@ -47,6 +50,7 @@ class Replicator:
         self.copies = copies
         self.articulations = list(articulations)
         self.known: dict[str, _Read] = {}
+        self.frames: dict[str, Pose] = {}
 
     def articulations_of(self, copy: Copy) -> list[tuple[Articulation, Articulation]]:
         """The articulations that were read, and those of a copy, whose diagnostics go to the report."""
@@ -79,7 +83,10 @@ class Replicator:
         for joint in tree.joints:
             dofs = tuple([with_values(dof, name=path(dof.name)) for dof in joint.dofs])
             made = with_values(joint, path=path(joint.path), dofs=dofs)
-            joints.append(self._on_world(joint, made, links, copy) if joint.parent == WORLD else made)
+            if joint.parent == WORLD:
+                made = self._on_world(joint, made, links, tree.base_motion is not None, copy)
+            joints.append(made)
+        way = self._way(tree.joints, joints) if tree.constraints else (None, False)
         order, pairs = self.inventory.order, zip((*tree.links, *tree.joints), (*links, *joints))
         order.update([(made.path, order[read.path] + copy.shift) for read, made in pairs])
         return with_values(
@@ -90,16 +97,30 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
-            constraints=tuple([self._constraint(one, copy) for one in tree.constraints]),
+            constraints=tuple([self._constraint(one, copy, way) for one in tree.constraints]),
             base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
 
-    def _constraint(self, one: Constraint, copy: Copy) -> Constraint:
-        """A constraint, whose frame in the world depends on where the copy is if it is that of a prim there."""
+    def _way(self, joints: tuple[Joint, ...], made: list[Joint]) -> tuple[Pose | None, bool]:
+        """By which the base of a copy, where a joint fixes it, is elsewhere than that of the tree that was read, if it
+        is, and whether it was moved from where its joint has it."""
+        for joint, there in zip(joints, made):
+            if joint.parent == WORLD and not joint.dofs and len(self._targets(joint.path)) < 2:
+                way, own = (there.parent_frame @ one.inverse() for one in (joint.parent_frame, self._authored(joint)))
+                return (way if is_apart(way) else None), is_apart(own)
+        return None, False
+
+    def _constraint(self, one: Constraint, copy: Copy, way: tuple[Pose | None, bool]) -> Constraint:
+        """A constraint, whose frame in the world depends on where the copy is if it is that of a prim there, or goes
+        with its base."""
         other = one.articulation1
         made = with_values(one, name=copy.path(one.name), articulation1=other and copy.path(other))
-        if not _is_on_world(one) or len(self._targets(one.name)) < 2:
+        if not _is_on_world(one):
             return made
+        if len(self._targets(one.name)) < 2:
+            if way[1]:
+                tell_moved(made.name, self.attributes)
+            return made if way[0] is None else moved_constraint(made, way[0])
         self._list(one.name, copy)
         ends = read_joint_ends(copy.prim(one.name), self.inventory, self.attributes, self.placements)
         if ends is None:  # an error, after which each copy is read
@@ -109,7 +130,7 @@ class Replicator:
             return with_values(made, position0=frames[0].position, position1=frames[1].position)
         return with_values(made, frame0=frames[0], frame1=frames[1])
 
-    def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:
+    def _on_world(self, joint: Joint, made: Joint, links: list[Link], is_carried: bool, copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
         prim, child = copy.prim(joint.path), links[joint.child]
         if len(self._targets(joint.path)) > 1:  # else its other frame is authored in the world, and the same
@@ -118,14 +139,24 @@ class Replicator:
             if ends is None:  # an error, after which each copy is read
                 return made
             made = replace(made, parent_frame=(ends.end1 if joint.reversed else ends.end0).frame)
+        elif not joint.dofs:
+            made = replace(made, parent_frame=self._authored(joint))
         body = self.inventory.bodies[copy.original(child.path)]
         moves = not self.attributes.names(body).isdisjoint(VELOCITIES)
         for dof in made.dofs:
             self.attributes.report.readings[dof.name] = []
-        started = read_start(prim, made, None, child, child.pose, moves, self.attributes)
+        started = read_start(prim, made, None, child, child.pose, moves, is_carried, self.attributes)
         for dof in made.dofs:
             del self.attributes.report.readings[dof.name]  # as of the joint that was read
         return started
+
+    def _authored(self, joint: Joint) -> Pose:
+        """The frame in the world that a fixed joint was read with, in place of which it has that of its body."""
+        if joint.path not in self.frames:
+            prim = self.inventory.joints[joint.path]
+            ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
+            self.frames[joint.path] = (ends.end1 if joint.reversed else ends.end0).frame
+        return self.frames[joint.path]
 
     def _list(self, joint: str, copy: Copy) -> None:
         """Put what a joint leads to into the inventory."""

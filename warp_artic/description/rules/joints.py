@@ -107,6 +107,13 @@ OF_JOINTS = (
         "Raise the static friction, or lower the dynamic one.",
     ),
     Rule(
+        "base-moved",
+        NOTE,
+        "A body that a joint fixes to the world is not where the frame of the joint in the world is, and stays there.",
+        "A frame in the world that is where the body is, to 0.1 mm and 0.05 degrees.",
+        "Nothing, where an asset was moved or copied; else move the body, or correct the frame of the joint.",
+    ),
+    Rule(
         "pose-violates-joint",
         WARNING,
         "The authored poses of two bodies violate their joint.",

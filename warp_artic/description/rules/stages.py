@@ -41,11 +41,32 @@ OF_STAGES = (
         "Author metersPerUnit in the metadata of the root layer, so that all tools use the same unit.",
     ),
     Rule(
+        "up-axis",
+        NOTE,
+        "upAxis is not authored, and neither is the direction of gravity; USD then takes Y for the up axis.",
+        "Any; the message names the direction that is used.",
+        'Set upAxis = "Z" or "Y" in the metadata of the root layer.',
+    ),
+    Rule(
+        "layer-units",
+        WARNING_OR_NOTE,
+        "A layer that is referenced has other units, or another up axis, than the stage; USD converts nothing.",
+        "Layers with metersPerUnit, kilogramsPerUnit and upAxis of the stage, or none.",
+        "Author the asset in units of the stage; or scale and turn it where it is referenced, and convert the rest.",
+    ),
+    Rule(
         "composition",
         WARNING,
         "A reference, payload or sublayer of the stage cannot be resolved; its content is missing.",
         "Layers and prims that exist.",
         "Correct the asset path or the prim path, or restore the missing file.",
+    ),
+    Rule(
+        "payload-unloaded",
+        NOTE,
+        "The stage was opened without some of its payloads, so their content is missing.",
+        "Any; what is loaded is simulated.",
+        "Load the payloads, such as by stage.Load(), or leave them out knowingly.",
     ),
     Rule(
         "attribute-value",

@@ -13,6 +13,7 @@ import warp as wp
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, REPORTED, Group
 from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
+from warp_artic.model.frames import ORIGIN_GRID
 from warp_artic.sim.launch.device import room_for
 from warp_artic.sim.record.island_contacts import IslandContactRecords
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
@@ -44,8 +45,13 @@ ROWS = {"joint": "dof", **{kind: kind for kind in KINDS_OF_ENTRIES}}
 """What scalars have a row for, by how their names begin."""
 
 
+PLACES = ("link_pose", "contact_position", "mesh_points")
+"""Arrays with positions in the world."""
+
+
 class Recorder:
-    """Takes up to `records` states of a simulation; positions are made world positions in double precision.
+    """Takes up to `records` states of a simulation; positions are made world positions, and kept in double precision
+    where they are far from the world origin.
 
     The first one has no forces of a step. `quantities` are the names of those of a `Recording` that are kept; all by
     default, those of forces and what is found of contacts only with `forces`.
@@ -79,8 +85,9 @@ class Recorder:
             "mesh_contact_force": (len(self._mesh_nodes) * any(body.contact_force is not None for body in bodies), 3),
             **dict.fromkeys(MESH_TENDONS, (len(run.names.mesh_tendon),)),
         }
+        kinds = dict.fromkeys(PLACES, np.float64) if _is_far(run) else {}
         self._kept = {
-            name: records_of_zeros(records, E, shape if name in chosen else (0, *shape[1:]), dtype)
+            name: records_of_zeros(records, E, shape if name in chosen else (0, *shape[1:]), kinds.get(name, dtype))
             for name, shape in shapes.items()
             if name in chosen or name == "joint_position"
         }
@@ -222,6 +229,12 @@ def record(
     if recorder.run(steps // every, every, progress):
         step(run, steps % every, False)
     return recorder.recording()
+
+
+def _is_far(run: Run) -> bool:
+    """Whether something is so far from the world origin that positions there, in single precision, jump."""
+    bodies = (np.abs(body.body.pose.position).max() for body in run.elastic.bodies)
+    return any(group.origins.any() for group in run.groups) or max(bodies, default=0.0) > 0.5 * ORIGIN_GRID
 
 
 def size_of(name: str) -> int:

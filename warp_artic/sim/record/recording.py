@@ -122,8 +122,9 @@ def with_other_measures(cls: type) -> type:
 class Recording:
     """Records of a run: record k is the state at `time[k]`, the first one before any step.
 
-    SI units and radians, the axes of the stage, the precision of the simulation. In the shapes, R is the number of
-    records (steps + 1 when each step is recorded), E of environments, D of dofs, L of links, N of named entries.
+    SI units and radians, the axes of the stage, the precision of the simulation; but places in the world are in double
+    precision where something is more than 50 m from the world origin. In the shapes, R is the number of records
+    (steps + 1 when each step is recorded), E of environments, D of dofs, L of links, N of named entries.
     """
 
     time: np.ndarray
