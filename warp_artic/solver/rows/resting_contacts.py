@@ -19,6 +19,7 @@ import warp as wp
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
+    add,
     any_positive,
     div,
     maximum,
