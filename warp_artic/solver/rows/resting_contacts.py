@@ -53,6 +53,8 @@ MOVES = wp.constant(1e-2)
 """Part of these velocities with which a point with all of its friction moves, if it does not rest."""
 SHARED = wp.constant(0.9)
 """Part of the cone that friction starts from, at most: at the end of it, it slides with the next change of a normal."""
+STEADY = wp.constant(16.0)
+"""How much more a change of friction counts than one of a normal, in what is nearest."""
 PROJECTIONS = wp.constant(30)
 """Most turns."""
 
@@ -60,14 +62,17 @@ PROJECTIONS = wp.constant(30)
 @wp.func
 def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scale: Real, worker: int):
     """Write the impulses of all rows where contacts rest, `work.split_impulse`; says where. The others stay."""
-    zero = scale - scale
+    one = real(1.0, scale)
+    zero = one - one
     rests = where_positive(scale, set_resting_rows(model, work, count, worker), zero)
     if any_positive(rests):
         rests = where_positive(sliding_speed(model, work, count, worker) - scale * real(MOVES, scale), zero, rests)
     if any_positive(rests):
         for a in range(count):
-            if is_contact(model, work, a, worker):
-                stiffen_row(model, work, a, worker)
+            if is_normal(model, work, a, worker):
+                stiffen_row(model, work, a, worker, one)
+                for k in range(1, 3):
+                    stiffen_row(model, work, a - k, worker, real(STEADY, one))
         left = project_impulses(model, work, count, rests, worker)
         tolerance = scale * real(LEFT, scale)
         wrong = maximum(left - tolerance, find_wrong_rows(model, work, count, tolerance, worker))
