@@ -206,10 +206,10 @@ def slip_miss(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 
 
 @wp.func
-def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, worker: int, times: Real):
-    """Have a row of contacts give way by a part of R only, some times the least, in the matrix that is factored."""
+def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, worker: int):
+    """Have a row of contacts give way by a part of R only, in the matrix that is factored."""
     one = real(1.0, work.y_free[a, worker])
-    less = one - times * maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
+    less = one - maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
     give = work.contact_give[model.row_item[work.gathered[a, worker]], worker]
     work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker] - give * less
 

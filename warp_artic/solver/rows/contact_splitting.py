@@ -59,13 +59,6 @@ def is_equality(work: WorkArrays, row: int, worker: int):
 
 
 @wp.func
-def impulse_before(work: WorkArrays, row: int, worker: int):
-    """The impulse of a row so far in the step, or that which it starts with."""
-    z = work.impulse[row, worker]
-    return where_positive(absolute(z), z, work.active[row, worker] * work.row_start[row, worker])
-
-
-@wp.func
 def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write where the turns start; says whether there is any point of contact."""
     found = bool(False)
@@ -79,7 +72,9 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
             is_equality(work, row, worker), zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one)
         )
         work.split_penalty[a, worker] = penalty
-        work.split_impulse[a, worker] = impulse_before(work, row, worker)
+        z = work.impulse[row, worker]
+        borne = work.active[row, worker] * work.row_start[row, worker]
+        work.split_impulse[a, worker] = where_positive(absolute(z), z, borne)
         work.split_dual[a, worker] = zero
         if is_normal(model, work, a, worker):
             found = bool(True)

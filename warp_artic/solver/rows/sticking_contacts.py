@@ -65,7 +65,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
             work.in_working_set[a - 1, worker] = sticks
             work.in_working_set[a - 2, worker] = sticks
             for k in range(3):
-                stiffen_row(model, work, a - k, worker, one)
+                stiffen_row(model, work, a - k, worker)
     wrong = chosen
     missed = largest_miss(model, work, count, worker)
     rounds = int(0)
