@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-BUDGET = 1_548_000
+BUDGET = 1_546_000
 """Compressed bytes of all files. The source alone takes nearly all of it: a picture or a recording would go past it."""
 DATA = {".usda", ".json", ".js", ".css", ".html", ".typed"}
 
